@@ -97,13 +97,28 @@ def counts(rng: np.random.Generator, m: int, n: int) -> Matrix:
     return np.asarray(np.log(wins + 0.5) - np.log(games - wins + 0.5))
 
 
+def nearly(rng: np.random.Generator, m: int, n: int) -> Matrix:
+    """A game of many ties in which one payoff is tiny, or one payoff or a gradient is changed by little."""
+    around = 2 * np.pi * np.arange(max(m, n)) / max(m, n)
+    if m == n == 4 or rng.integers(2):
+        table = np.asarray(np.sin(around[:, None] - around)[:m, :n])
+    else:
+        table = (whole, zero_one, tenths)[rng.integers(3)](rng, m, n)
+    size, how = 10.0 ** rng.uniform(-13, -6), rng.integers(3)
+    if how < 2:
+        i, j = np.sort(rng.choice(min(m, n), 2, replace=False))
+        table[i, j] = how * table[i, j] + size * rng.choice([-1, 1])
+        return table
+    return np.asarray(table + size * rng.integers(0, 2, size=m)[:, None] - size * rng.integers(0, 2, size=n))
+
+
 # families whose ties are exact, or far above rounding: linear programs can judge who has weight
 CLEAN = ("counts", "integer", "tenths", "zero-one", "ladder", "cycles")
 
 HARD: dict[str, Table] = {
     "wild": wild, "wild-rows": wild_rows, "crumbs": crumbs, "integer": whole, "tenths": tenths, "zero-one": zero_one,
     "ladder": ladder, "cycles": cycles, "clones": clones, "near-clones": near_clones, "rule-clones": rule_clones,
-    "dense": dense, "counts": counts,
+    "dense": dense, "counts": counts, "nearly": nearly,
 }  # fmt: skip
 
 

@@ -65,6 +65,38 @@ def uphill(p: NDArray[np.float64], vertices: list[list[Fraction]], m: NDArray[np
     return max(float(np.array([float(x) for x in u]) @ slope) for u in vertices) - float(p @ slope)
 
 
+def require_the_only_one(S: Array, p: Array, q: Array) -> None:
+    """Refuse mixtures that are claimed to be the only ones of the agents and tasks of ``S`` and are not, in fractions.
+
+    They are where the square system of their supports has one solution, with weights above zero, and everybody else
+    does worse (Bohnenblust, Karlin and Shapley 1950).
+    """
+    for F, x, y in ((S, p, q), (-S.T, q, p)):
+        rows, columns = np.flatnonzero(x), np.flatnonzero(y)
+        assert len(rows) == len(columns), f"{len(rows)} and {len(columns)} have weight: one side has others"
+        E = [[Fraction(float(F[i, j])) for j in columns] for i in range(len(F))]
+        border = [Fraction(1)] * len(columns) + [Fraction(0)]
+        found = solved([[*E[i], Fraction(-1)] for i in rows] + [border], [Fraction(0)] * len(rows) + [Fraction(1)])
+        assert found is not None, "the system of the supports is singular"
+        *exact, value = found
+        assert min(exact) > 0, f"an exact weight is {float(min(exact)):.1e}"
+        gains = [sum(a * w for a, w in zip(E[i], exact, strict=True)) - value for i in set(range(len(F))) - set(rows)]
+        assert max(gains, default=-1) < 0, f"somebody without weight gains {float(max(gains)):.1e}"
+        off = max(abs(float(a) - float(b)) for a, b in zip(exact, y[columns], strict=True))
+        assert off <= 1e-9, f"weights are off by {off:.1e}"
+
+
+def between_copies(S: Array, *sides: tuple[Array, NDArray[np.intp]]) -> tuple[Array, list[Array]] | None:
+    """Return payoffs and totals of classes, given weights and labels of each side; nothing if members differ at all."""
+    firsts, totals = [], []
+    for rows, (weights, label) in zip((S, S.T), (sides[0], sides[-1]), strict=True):
+        if (rows != rows[label]).any():
+            return None
+        firsts.append(np.unique(label))
+        totals.append(np.asarray(np.bincount(label, weights=weights)[firsts[-1]], dtype=np.float64))
+    return S[np.ix_(*firsts)], totals
+
+
 def exact_value(S: list[list[Fraction]]) -> Fraction:
     """Return the value of ``max_p min_q p'Sq`` by the simplex method in whole numbers, with Bland's rule.
 

@@ -6,8 +6,9 @@
 
 Each case is solved, and solved again with the players in another order and some entered several times. A case fails
 where a solve raises, where a certificate exceeds 1e-9, where a weight is negative or they do not add up to 1, where
-the value is not the one of an exact solve in fractions, and where order or copies move a weight, an average or who is
-a clone of whom. Where ties are exact, linear programs also judge who has weight and whether equilibria are many.
+the value is not the one of an exact solve in fractions, where fractions refute that an equilibrium is the only one, and
+where order or copies move a weight, an average or who is a clone of whom. Where ties are exact, linear programs also
+judge who has weight and whether equilibria are many.
 Families are those of ``tests/hard_games.py``; case k of a family is the same on every machine.
 """
 
@@ -34,7 +35,7 @@ from equilibrium_games import Matrix, rng_of  # noqa: E402 - as above
 from hard_games import CLEAN, HARD, hard_game, hard_table  # noqa: E402 - as above
 from long_runs import recorded  # noqa: E402 - as above
 from nashboard.equilibrium.batch import nash_averages, nash_averages_scores  # noqa: E402 - as above
-from reference_equilibrium import exact_value, require_right_claim  # noqa: E402 - as above
+from reference_equilibrium import between_copies, exact_value, require_right_claim, require_the_only_one  # noqa: E402 - as above
 
 TIGHT = 1e-9
 BATCH = 4  # every so many cases the stack of games is asked too
@@ -89,6 +90,8 @@ def check_game(family: str, seed: int) -> None:
     other = nb.nash_average(A[np.ix_(who, who)])
     before = result.weights, labels(result.agents, result.clone_groups)
     require_same(before, (other.weights, labels(other.agents, other.clone_groups)), who, "agents")
+    if result.unique and (distinct := between_copies(A, before)):
+        require_the_only_one(distinct[0], *distinct[1])
     moved = np.abs(other.averages - result.averages[who]).max()
     assert moved <= TIGHT * scale, f"averages moved by {moved / scale:.1e}"
     if seed % BATCH == 0:
@@ -118,6 +121,8 @@ def check_table(family: str, seed: int) -> None:
     require_same((p, agents), after, rows, "agents")
     after = other.task_weights, labels(other.tasks, other.task_clone_groups)
     require_same((q, tasks), after, columns, "tasks")
+    if result.unique and (distinct := between_copies(S, (p, agents), (q, tasks))):
+        require_the_only_one(distinct[0], *distinct[1])
     moved = max(
         np.abs(other.skills - result.skills[rows]).max(),
         np.abs(other.difficulties - result.difficulties[columns]).max(),

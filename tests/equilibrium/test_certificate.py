@@ -91,6 +91,43 @@ def test_the_condition_is_infinite_where_a_player_outside_is_about_to_enter(n: i
     assert nb.nash_average(A).condition < 10
 
 
+@pytest.mark.parametrize("outside", [0, 2, 400])
+def test_the_condition_is_in_units_of_the_whole_game(outside: int) -> None:
+    """Payoffs of players without weight are payoffs, too: the largest one may be among them."""
+    rng, n = rng_of(outside), 60
+    A = np.zeros((n + outside, n + outside))
+    A[:5, :5] = antisymmetric(rng.normal(size=(5, 5)))
+    A[5:n, :5] = -1
+    A[n:, :n] = -7 - rng.random((outside, n))
+    A = np.tril(A) - np.tril(A).T
+    result = nb.nash_average(A)
+    game = nb.MetaGame(A[:n, :n])
+    for row in range(n, len(A)):
+        game.append(A[row, :row])
+    assert game.nash.condition == pytest.approx(result.condition, rel=1e-12)
+    change = 1e-9 * result.scale
+    moved = 0.0
+    for _ in range(8):
+        noise = antisymmetric(rng.choice([-1.0, 1.0], size=A.shape))
+        moved = max(moved, float(np.abs(nb.nash_average(A + change * noise).weights - result.weights).max()))
+    assert 0.05 * 1e-9 * result.condition <= moved <= 1.001e-9 * result.condition
+
+
+def test_the_condition_of_a_table_is_in_units_of_its_range() -> None:
+    rng = rng_of(3)
+    for _ in range(20):
+        S = 3 * rng.normal(size=rng.integers(2, 9, size=2))
+        before = nb.nash_average_scores(S)
+        after = nb.nash_average_scores(S + 1e-9 * before.scale * rng.choice([-1.0, 1.0], size=S.shape))
+        moved = max(
+            np.abs(after.agent_weights - before.agent_weights).max(),
+            np.abs(after.task_weights - before.task_weights).max(),
+        )
+        assert moved <= 1.001e-9 * before.condition + 1e-13
+    half = nb.nash_average_scores([[0.0, 1.0], [1.0, 0.0]]).condition
+    assert nb.nash_average_scores([[-1.0, 1.0], [1.0, -1.0]]).condition == pytest.approx(half)
+
+
 def test_the_condition_of_a_meta_game_knows_agents_that_were_appended() -> None:
     game = nb.MetaGame([[0.0, 1.0], [-1.0, 0.0]])
     assert game.nash.condition < 10

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 
 import nashboard as nb
-from equilibrium_games import seeds
+from equilibrium_games import antisymmetric, rng_of, seeds
 from hard_games import CLEAN, HARD, hard_game, hard_table
 from nashboard.equilibrium.batch import nash_averages, nash_averages_scores
-from reference_equilibrium import exact_value, require_right_claim
+from nashboard.equilibrium.precision import ZERO
+from reference_equilibrium import exact_value, require_right_claim, require_the_only_one
 
 TIGHT = 1e-9
 families = pytest.mark.parametrize("family", HARD)
@@ -87,6 +88,50 @@ def test_claims_about_uniqueness_and_support_agree_with_linear_programs(family: 
             rows, columns = (np.array([np.flatnonzero((row == T).all(axis=1))[0] for row in T]) for T in (S, S.T))
             require_right_claim(S / spread, v, table.task_weights, columns, table.tasks_unique, "tasks")
             require_right_claim(-S.T / spread, -v, table.agent_weights, rows, table.agents_unique, "agents")
+
+
+@pytest.mark.parametrize("family", ["crumbs", "rule-clones", "wild", "nearly"])
+def test_an_equilibrium_that_is_called_the_only_one_is_the_only_one_in_fractions(family: str) -> None:
+    only = 0
+    for seed in range(60):
+        A, S = hard_game(family, seed, most=8), hard_table(family, seed, most=8)
+        game, table = nb.nash_average(A), nb.nash_average_scores(S)
+        if game.unique and not game.clone_groups:
+            require_the_only_one(A, game.weights, game.weights)
+            only += 1
+        if table.unique and not (table.agent_clone_groups or table.task_clone_groups):
+            require_the_only_one(S, table.agent_weights, table.task_weights)
+            only += 1
+    assert only > 20
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.99, 1.01, 1.3, 2.0, 3.0, 3.9, 4.1, 10.0, 1000.0])
+def test_a_gradient_near_the_rule_of_zero_is_a_tie_or_decides(share: float) -> None:
+    circle = np.array([[0, 1, 0, -1], [-1, 0, 1, 0], [0, -1, 0, 1], [1, 0, -1, 0.0]])
+    better = share * ZERO * np.array([1, 0, 1, 0])
+    result = nb.nash_average(circle + better[:, None] - better)
+    assert not result.unique
+    assert result.condition == np.inf
+    np.testing.assert_allclose(result.weights, [0.25] * 4 if share <= 1 else [0.5, 0, 0.5, 0], atol=1e-15)
+
+
+# seeds of circles of so many agents in which one pair is changed by so little
+NEARLY = [(8, 456), (40, 750), (40, 1049), (80, 288), (150, 1462), (300, 109)]
+
+
+@pytest.mark.parametrize(("n", "seed"), NEARLY)
+def test_one_small_payoff_among_ordinary_ones_leaves_a_game_solvable(n: int, seed: int) -> None:
+    rng = rng_of(seed)
+    angle = 2 * np.pi * np.arange(n) / n
+    for change in 10.0 ** rng.uniform(-12, -7, size=4):
+        A = antisymmetric(np.sin(angle[:, None] - angle))
+        i, j = rng.choice(n, 2, replace=False)
+        A[i, j], A[j, i] = change, -change
+        game = nb.nash_average(A)
+        assert game.exploitability <= 1e-12
+        assert game.residual <= TIGHT
+        better = change * rng.integers(0, 2, size=n)
+        assert nb.nash_average(np.sin(angle[:, None] - angle) + better[:, None] - better).residual <= TIGHT
 
 
 # seeds of games that turn on noise about as large as the rule of zero

@@ -156,6 +156,19 @@ def test_where_the_tolerance_allows_everything_all_classes_weigh_the_same() -> N
     assert result.condition == 0
 
 
+@pytest.mark.parametrize("share", [1 + 1e-10, 1, 1 - 1e-10])
+def test_a_tolerance_that_even_weights_just_meet_has_a_condition(share: float) -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        A = dense(int(rng.integers(99)), 6)
+        e = share * A.mean(axis=1).max()
+        before = nb.nash_average(A, tolerance=e)
+        assert before.condition > 0
+        noise = np.triu(rng.choice([-1e-9, 1e-9], size=A.shape), 1) * before.scale
+        after = nb.nash_average(A + noise - noise.T, tolerance=e)
+        assert np.abs(after.weights - before.weights).max() <= 1e-9 * before.condition
+
+
 def test_large_populations_have_a_tolerance_too() -> None:
     from nashboard.equilibrium.game import RatingsModel
 

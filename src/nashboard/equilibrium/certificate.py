@@ -48,7 +48,10 @@ INVERTED = 512  # larger systems are not inverted: the estimate of the norm of t
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """What payoffs, weights and witnesses prove about one game, in units of the largest payoff."""
+    """What payoffs, weights and witnesses prove about one game, whose payoffs are near 1.
+
+    ``condition`` is how far a weight moves per change of the payoffs, in their unit.
+    """
 
     residual: float
     complementarity: float
@@ -186,10 +189,9 @@ def certify_point(F: Floats, mixtures: Sequence[Floats]) -> Certificate:
     largest = float(np.abs(F).max())
     margins, gains = value - columns @ weights, others @ F.take(tight, axis=0) - value
     margins[tight] = gains[own] = np.inf
-    moved = largest * inner
-    reach = TOLERANCE * moved
+    reach = TOLERANCE * largest * inner
     least = min(float(margins.min()), float(gains.min()))
     if not (min(weights.min(), others.min()) > reach and least > 2 * largest * (TOLERANCE + reach)):
         return NOT_A_POINT
     sums = max(abs(float(part.sum()) - 1.0) for part in (weights, others))
-    return Certificate(residual=whole * max(missed, sums), complementarity=missed, condition=moved)
+    return Certificate(residual=whole * max(missed, sums), complementarity=missed, condition=inner)

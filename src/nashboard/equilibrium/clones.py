@@ -78,10 +78,10 @@ def between_classes(block: Block, rows: Classes, columns: Classes, some: Ints, o
     """Return the payoffs of some classes of ``rows`` against some of ``columns``; ``block`` has those of players."""
     payoffs = block(rows.first[some], columns.first[others])
     loose = np.flatnonzero(rows.loose[some])
-    for part in split_parts(loose, CELLS // (4 * len(others))):
+    for part in split_parts(loose, CELLS // (4 * max(1, len(others)))):
         payoffs[part] = middle_payoffs(block, rows, columns, some[part], others)
     loose = np.flatnonzero(columns.loose[others])
-    for part in split_parts(loose, CELLS // (4 * len(some))):
+    for part in split_parts(loose, CELLS // (4 * max(1, len(some)))):
         payoffs[:, part] = middle_payoffs(block, rows, columns, some, others[part])
     return payoffs
 

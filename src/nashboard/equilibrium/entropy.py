@@ -390,8 +390,10 @@ def most_even(opponents: Opponents, equilibrium: Floats, log_m: Floats, e: float
         return EvenMixture(weights=uniform, residual=0.0, condition=0.0, iterations=0)
     start = np.exp(log_m - log_m.max())
     start /= start.sum()
-    if opponents.gains(start).max() <= e:  # the most even mixture of all
-        return EvenMixture(weights=start, residual=0.0, condition=0.0, iterations=0)
+    gains = opponents.gains(start)
+    if gains.max() <= e:  # the most even mixture of all: it moves where a change of the payoffs could rule it out
+        G = opponents.rows(np.flatnonzero(gains > e - 2 * TOLERANCE))
+        return EvenMixture(weights=start, residual=0.0, condition=first_order(G, start, np.zeros(len(G))), iterations=0)
     if not opponents.gains(equilibrium).max() <= e / 8:
         raise ConvergenceError(
             f"no mixture is known whose exploitability is far below the tolerance: {e:.1e} is too small"
@@ -406,13 +408,16 @@ def most_even(opponents: Opponents, equilibrium: Floats, log_m: Floats, e: float
     tight = np.flatnonzero(found.z)
     G, y = opponents.rows(tight), found.z[tight]
     residual = proved_residual(G, x, y, log_m, e)
-    over = float(opponents.gains(x).max()) - e
+    gains = opponents.gains(x)
+    over = float(gains.max()) - e
     if not (residual <= TOLERANCE and over <= TOLERANCE):
         raise ConvergenceError(
             f"the most even mixture misses its certificate of {TOLERANCE:g}: its residual is {residual:.1e}, and it "
             f"exceeds the tolerance by {max(over, 0.0):.1e} of the largest payoff; allow a larger tolerance="
         )
-    return EvenMixture(weights=x, residual=residual, condition=first_order(G, x, y), iterations=found.iterations)
+    near = np.flatnonzero((found.z > 0) | (gains > e - 2 * TOLERANCE))  # rows that a change could make tight count too
+    condition = first_order(opponents.rows(near), x, found.z[near])
+    return EvenMixture(weights=x, residual=residual, condition=condition, iterations=found.iterations)
 
 
 def proved_residual(G: Floats, x: Floats, y: Floats, log_m: Floats, e: float) -> float:

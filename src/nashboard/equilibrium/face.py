@@ -22,7 +22,17 @@ from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium import precision
 from nashboard.equilibrium.entropy import Margins, MaximumEntropy, independent_equations, maximum_entropy
-from nashboard.equilibrium.precision import CLEARLY, EPS, EXACT, NEGATIVE, ROUNDING, SMALL_WEIGHT, SOLVED, ZERO
+from nashboard.equilibrium.precision import (
+    CLEARLY,
+    EPS,
+    EXACT,
+    NEGATIVE,
+    NO_WEIGHT,
+    ROUNDING,
+    SMALL_WEIGHT,
+    SOLVED,
+    ZERO,
+)
 
 Apply = Callable[[Floats], Floats]
 
@@ -88,20 +98,22 @@ def face(M: Floats, x: Floats, v: float | None, *, unit: float, degenerate: bool
             return found(point[:k], float(point[k]), np.zeros((k, 0)), back)
     if not degenerate:
         return None
-    if v is None:
+    value = 0.0 if v is None else v / unit
+    rounded = v is None or (v != 0 and rows == k)  # the last bit of a value can be worth more than that of a weight
+    if rounded:
         near = np.append(x, (M @ x).mean())
-        apply, pulls_back, Z = pseudo_invert(A, zero)
+        apply, pulls_back, Z, weakest = pseudo_invert(A, zero)
         point = refine(A, near, goal, apply)
-        value = float(point[k])
-        if Z.shape[1] == 0 and np.abs(equation_error(A, point, goal)).max() <= tied:
-            return found(point[:k], value, Z[:k], pulls_back)
-    else:
-        value = v / unit
+        value = float(point[k]) if v is None else value
+        if Z.shape[1] == 0 and np.abs(equation_error(A, point, goal)).max() <= min(tied, weakest / CLEARLY):
+            return found(point[:k], float(point[k]), Z[:k], pulls_back)
     A = np.vstack([M, np.ones((1, k))])
     goal = np.append(np.full(rows, value), 1.0)
-    apply, pulls_back, Z = pseudo_invert(A, zero)
+    apply, pulls_back, Z, weakest = pseudo_invert(A, zero)
     inside = refine(A, x, goal, apply)
-    if np.abs(equation_error(A, inside, goal)).max() > tied:
+    if np.abs(equation_error(A, inside, goal)).max() > min(tied, weakest / CLEARLY):
+        return None
+    if rounded and not Z.shape[1]:  # nothing but the rounding of the value makes this a point
         return None
     if Z.shape[1]:  # of all points on the face, one that is near in proportion, so that it stays positive
         u = np.linalg.lstsq(Z / x[:, None], (x - inside) / x)[0]
@@ -133,7 +145,7 @@ def estimate_loss(A: Floats, lu: Floats, zero: float) -> float | None:
     return float(len(A) * EPS / conditioning)
 
 
-def pseudo_invert(A: Floats, zero: float) -> tuple[Apply, tuple[Apply, ...], Floats]:
+def pseudo_invert(A: Floats, zero: float) -> tuple[Apply, tuple[Apply, ...], Floats, float]:
     """Return how to apply the pseudo-inverse of a matrix and its transpose, and the directions it kills."""
     try:
         U, strengths, Vt = svd(A, lapack_driver="gesdd")
@@ -149,6 +161,7 @@ def pseudo_invert(A: Floats, zero: float) -> tuple[Apply, tuple[Apply, ...], Flo
         lambda b: Vt[:rank].T @ ((U[:, :rank].T @ b) / strengths[:rank]),
         (back(rank), back(all_but_rounding)) if all_but_rounding > rank else (back(rank),),
         np.ascontiguousarray(Vt[rank:].T),
+        float(strengths[rank - 1]),
     )
 
 
@@ -286,7 +299,7 @@ def any_weight_is_rounding(found: Face, zero: float) -> bool:
     for k in small:
         unit = np.zeros(found.bordered.shape[1])
         unit[k] = 1.0
-        if found.x[k] <= zero * float(np.abs(found.pulls_back[0](unit)) @ terms):
+        if found.x[k] <= zero * float(np.abs(found.pulls_back[0](unit)) @ terms) + NO_WEIGHT * found.x.max():
             return True
     return False
 

@@ -223,7 +223,7 @@ def describe_agents(
         unique=found.unique[0] and not flat,
         exploitability=exploitability,
         residual=found.certificate.residual,
-        condition=condition_of(found, flat, -averages[weights == 0], game.scale, tolerance),
+        condition=condition_of(found, game, flat, -averages[weights == 0], tolerance),
         tolerance=tolerance,
         selection=selection,
         scale=game.scale,
@@ -269,7 +269,7 @@ def average_scores(
         tasks_unique=found.unique[1] and not (flat and len(game.tasks) > 1),
         exploitability=exploitability,
         residual=found.certificate.residual,
-        condition=condition_of(found, flat and S.size > 1, margins, game.scale, tolerance),
+        condition=condition_of(found, game, flat and S.size > 1, margins, tolerance),
         tolerance=tolerance,
         selection=selection,
         scaling=game.scaling,
@@ -279,16 +279,17 @@ def average_scores(
     )
 
 
-def condition_of(found: Mixtures, flat: bool, margins: Floats, scale: float, tolerance: float) -> float:
-    """Return the condition of the certificate, infinite where a player without weight is about to get some.
+def condition_of(found: Mixtures, game: Game, flat: bool, margins: Floats, tolerance: float) -> float:
+    """Return the condition in units of the whole game, infinite where a change of 1e-9 could change who has weight.
 
     The certificate is about the players that the solver picked; ``margins`` are those of all players without weight.
     """
-    condition = found.certificate.condition
+    condition = found.certificate.condition * float(np.ldexp(game.scale, -game.exponent))
     if tolerance:
         return condition
-    close = margins.size and margins.min() <= 2 * TOLERANCE * scale * (1 + condition)
-    return float("inf") if flat or close else condition
+    entering = margins.size and margins.min() <= 2 * TOLERANCE * game.scale * (1 + condition)
+    leaving = min(float(total[total > 0].min()) for total in found.totals) <= TOLERANCE * condition
+    return float("inf") if flat or entering or leaving else condition
 
 
 def names_of(classes: Classes, names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:

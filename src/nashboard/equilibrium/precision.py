@@ -15,7 +15,8 @@ continuous in the payoffs: where a distance crosses ``ZERO``, two players become
 equilibria, weights may jump. Exploitability does not: it moves by at most ``ZERO`` times the largest payoff.
 
 *Margins and ranks.* Players that tie by the rule are first taken together, and the answer has to be an equilibrium of
-all of them. Where that fails, the differences decide, as far as doubles can tell; and where those fail too, the
+all of them. A tie may be missed by no more than a share of the weakest singular value that counts: otherwise what is
+called a tie would choose the weights. Where that fails, the differences decide, as far as doubles can tell; and where those fail too, the
 payoffs are rounded to a multiple of ``ZERO``, after which they differ clearly or not at all. Between the rounding of
 a double and that multiple the choice among equilibria rests on this rule, not on the payoffs; `Certificate.condition`
 is infinite or very large for such games. An earlier version solved small ones in fractions: of 6,600 games made to be
@@ -51,6 +52,8 @@ NEARNESS = 2.0**-20
 ROUNDED = (4 * ZERO, 32 * ZERO, 256 * ZERO)
 # Weights below this share of the largest are compared with what changes of the payoffs by the rule could make of them.
 SMALL_WEIGHT = 1e-6
+# What products in twice the working precision leave of a weight that is zero, as a share of the largest.
+NO_WEIGHT = 64 * EPS * EPS
 # What rounding leaves of equations that have a solution.
 SOLVED = 64 * EPS
 # Multipliers that leave less than this of the logarithms of the weights are not refined any further.
@@ -74,6 +77,10 @@ TINY = 1e-140
 LOOK, DEGENERATE = 1e-2, 1e-10
 # The gap below which rounding alone decides which margins are zero, and what is zero then.
 LAST_GAP, LAST_ZERO = 1e-18, 8 * EPS
+# A gap below this that no longer halves is all that doubles can do.
+STUCK = 1e-14
+# How far the gap has to fall in one step before weights and slacks are told apart by how they change.
+FALLS = 10.0
 # The gap at which supports of stacked games are first looked at: a look costs an inverse of each, so it waits longer.
 LOOK_STACKED = 1e-4
 # How well the game is solved while agents still join the oracle's set.

@@ -24,7 +24,7 @@ so every equilibrium lives in ``R`` and ``w`` is the right one of them. Players 
 the set grows past a third of its group, the whole group takes part.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
@@ -48,12 +48,14 @@ from nashboard.equilibrium.game import Game
 from nashboard.equilibrium.precision import (
     COMPLEMENTARY,
     DEGENERATE,
+    FALLS,
     GAINS,
     LAST_GAP,
     LAST_ZERO,
     LOOK,
     ROUGH,
     ROUNDED,
+    STUCK,
     TOLERANCE,
     ZERO,
 )
@@ -292,8 +294,9 @@ def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solut
     """
     for unit in (0.0, *ROUNDED):
         found, certain, x = search_path(round_to(F, unit), log_m, progress)
-        if found is not None and unit:  # rounded payoffs do not say how far weights move with those as they came
-            found = replace(found, certificate=replace(found.certificate, condition=float("inf")))
+        if found is not None and unit:  # rounded payoffs say nothing about other equilibria of those as they came
+            sides = tuple(replace(side, unique=False) for side in found.sides)
+            found = replace(found, sides=sides, certificate=replace(found.certificate, condition=float("inf")))
         if found is not None and certain:
             return found
     if found is None and x is not None and len(log_m) == 2:
@@ -327,27 +330,42 @@ def search_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> tuple
     """
     sides = sides_of(F, len(log_m))
     game = path_game(F, len(log_m))
-    x: Iterate | None = None
+    before: Iterate | None = None
     doubtful: Solution | None = None
-    fine = 0
+    fine = stuck = 0
     for count, x in enumerate(central_path(game), start=1):
         gap = float(x.mu) * x.p.size
         progress(count, gap)
-        if gap >= LOOK:
-            continue
-        attempt = Attempt(degenerate=gap < DEGENERATE, zero=ZERO if gap > LAST_GAP else LAST_ZERO)
-        support = x.p > x.s
-        worth_it = attempt.degenerate or could_be_points(support, game.starts)
-        faces = find_faces(sides, x, support, attempt) if worth_it and (doubtful is None or attempt.last) else None
-        if faces is not None:
-            found = maximise_entropy(F, sides, faces, log_m, count)
-            if is_certain(sides, found):
-                return found, True, x
-            doubtful = doubtful or found
+        stuck += before is not None and gap < STUCK and float(x.mu) > float(before.mu) / 2
+        attempt = Attempt(degenerate=gap < DEGENERATE, zero=ZERO if gap > LAST_GAP and stuck < FINE else LAST_ZERO)
+        if gap < LOOK and (doubtful is None or attempt.last):
+            for support in guess_supports(x, before if attempt.degenerate else None):
+                points = bool(could_be_points(support, game.starts))
+                faces = find_faces(sides, x, support, attempt) if attempt.degenerate or points else None
+                if faces is not None and (points or not all(face.found.unique for face in faces)):
+                    found = maximise_entropy(F, sides, faces, log_m, count)
+                    if is_certain(sides, found):
+                        return found, True, x
+                    doubtful = doubtful or found
+        before = x
         fine += attempt.last
-        if doubtful is not None and fine >= FINE:
+        if fine >= FINE and (doubtful is not None or stuck >= 2 * FINE):
             break
-    return doubtful, False, x
+    return doubtful, False, before
+
+
+def guess_supports(x: Iterate, before: Iterate | None) -> Iterator[Bools]:
+    """Yield who seems to have weight: whose weight exceeds the slack, then whose weight falls by less than the slack.
+
+    The second is right whatever the sizes of the payoffs that decide, once the path is near its end (El-Bakry, Tapia
+    and Zhang 1994, *A study of indicators for identifying zero variables*).
+    """
+    large = x.p > x.s
+    yield large
+    if before is not None and x.mu < before.mu / FALLS:
+        lasting = x.p / before.p > x.s / before.s
+        if (lasting != large).any():
+            yield lasting
 
 
 def round_to(F: Floats, unit: float) -> Floats:
