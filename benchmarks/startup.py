@@ -1,10 +1,12 @@
-"""How long it takes until anything can begin: ``import nashboard``, ``nashboard --help``, beside Python and numpy."""
+"""How long a new process takes: to import, to print help, and to rate, evaluate and report a log of common size."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
+import logs
 from harness import Comparison, Section, Side, Size
 
+MATCHES, AGENTS = 9_000, 59  # a month of an arena
 SETUP = "import os, subprocess, sys, tempfile"
 # The loops over games are compiled when they are first needed, and kept on disk; a new folder has nothing.
 LOOPS = "from nashboard.online.kernels import filtered, play; filtered.dispatcher, play.dispatcher"
@@ -49,13 +51,24 @@ def comparisons(size: Size, folder: Path) -> Iterator[Comparison]:
         warm = started("-c", LOOPS, cache="place") if cache else ""
         loops.append(Side(name=name, setup=setup + warm, code=started("-c", LOOPS, cache="place")))
     yield Comparison(what="the compiled loops", sides=loops, quality=ended_well)
+    log = folder / "log.csv"
+    logs.frame(MATCHES, AGENTS).drop("id").write_csv(log)
+    commands = {
+        "nashboard --help": ("--help",),
+        "nashboard elo": ("elo", str(log)),
+        "nashboard evaluate": ("evaluate", str(log)),
+        "nashboard report": ("report", str(log), "-o", str(folder / "log.html")),
+    }
+    sides = [Side(name=name, setup=SETUP, code=started("-m", "nashboard", *words)) for name, words in commands.items()]
+    yield Comparison(what=f"a csv of {MATCHES:,} matches of {AGENTS} agents", sides=sides, quality=ended_well)
 
 
 SECTION = Section(
     name="startup",
     title="Start-up",
     about="Seconds of a whole new process, which does nothing else; public names of nashboard are imported when they "
-    "are first used. The compiled loops are those of online ratings, with the import of numba.",
+    "are first used. The compiled loops are those of online ratings, with the import of numba. The csv is simulated by "
+    "`logs.py`.",
     comparisons=comparisons,
     unit="the first",
 )
