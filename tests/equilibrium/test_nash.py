@@ -254,7 +254,9 @@ def test_the_text_shows_weights_certificates_and_no_negative_zero() -> None:
     [
         ([[0, np.nan], [np.nan, 0]], "a payoff must be finite"),
         ([[0, np.inf], [-np.inf, 0]], "a payoff must be finite"),
-        ([[0, 1], [1, 0]], "not antisymmetric"),
+        ([[0, 1.5], [-1, 0]], "not antisymmetric: 'agent 1' against 'agent 2' is 1.5, .*symmetrise=True. averages"),
+        ([[0.5, 0.7], [0.3, 0.5]], "'agent 1' against itself is 0.5, not 0; these are win rates, .*from_win_rates"),
+        ([[0, 12], [8, 0]], "numbers of wins are for Matches.from_counts"),
         ([[0, 1, 2]], "square"),
         ([0, 1], "two axes"),
         (np.zeros((0, 0)), "empty"),

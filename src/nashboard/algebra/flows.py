@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from nashboard._types import Floats, Ints, floats, frozen_copy, read_only
 from nashboard.algebra.precision import USUAL
 from nashboard.data.matches import Matches
-from nashboard.data.payoffs import ROUNDING, Payoffs, payoffs
+from nashboard.data.payoffs import ROUNDING, Payoffs, payoffs, refuse_asymmetric
 from nashboard.data.scores import Scores
 from nashboard.data.validation import checked_names
 from nashboard.errors import InputError
@@ -148,13 +148,8 @@ def antisymmetric_array(values: ArrayLike, *, copy: bool = True) -> Floats:
         )
     gap, where = worst_gap(A)
     if gap > ROUNDING * largest / 2:
-        i, j = where
-        raise InputError(
-            "the payoff matrix is not antisymmetric: "
-            f"'agent {i + 1}' against 'agent {j + 1}' is {A[i, j]:g}, "
-            f"but 'agent {j + 1}' against 'agent {i + 1}' is {A[j, i]:g}, not {-A[i, j] + 0.0:g}; "
-            f"Payoffs.from_array(A, symmetrise=True) averages the two directions"
-        )
+        names = checked_names(None, size=len(A), kind="agent")
+        refuse_asymmetric(A, *where, names, "Payoffs.from_array(A, symmetrise=True)")
     return antisymmetric_part(A)
 
 

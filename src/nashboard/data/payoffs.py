@@ -4,10 +4,10 @@ Symbols: ``A`` payoffs (n, n) with ``A = -A'``; ``p`` the smoothed win rate of a
 """
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, NoReturn, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +28,7 @@ Fill = Literal["error", "zero", "model"]
 
 # A + A' may miss zero by this share of the largest payoff and still count as rounding.
 ROUNDING = 1e-9
+ENOUGH = 1000  # rows that show what kind of numbers a matrix contains
 WEAK = 0.01  # drawn games of each agent with an average one, where pairs that never met are filled in
 CLOSE, EPSILON = 1e-8, 1e-12  # of the gradient's norm in games, and of a rating in logits
 MOST_STEPS, DENSE = 1000, 2000  # of Newton's method, and agents up to which its system is solved as a dense one
@@ -163,17 +164,8 @@ class Payoffs(Tabular):
         gap = np.abs(A / 2 + A.T / 2)  # halves first: the sum of two huge payoffs must not overflow
         if A.size and gap.max() > ROUNDING * np.abs(A).max() / 2:
             i, j = np.unravel_index(gap.argmax(), gap.shape)
-            if i == j and not symmetrise:
-                raise InputError(
-                    f"the payoff matrix is not antisymmetric: {names[i]!r} against itself is {A[i, i]:g}, not 0; "
-                    f"symmetrise=True sets it to 0"
-                )
             if not symmetrise:
-                raise InputError(
-                    f"the payoff matrix is not antisymmetric: {names[i]!r} against {names[j]!r} is {A[i, j]:g}, the "
-                    f"other way {A[j, i]:g}, not {-A[i, j] + 0.0:g} (worst of "
-                    f"{(gap > ROUNDING * np.abs(A).max() / 2).sum():,} cells); symmetrise=True averages the two"
-                )
+                refuse_asymmetric(A, int(i), int(j), names, "symmetrise=True")
             made = f"given as a matrix, its two directions averaged (they disagreed by up to {2 * gap.max():g})"
         errors, counts = (
             None if values is None else np.array(np.broadcast_to(np.asarray(values, dtype=np.float64), A.shape))
@@ -248,6 +240,21 @@ class Payoffs(Tabular):
 def antisymmetric(L: Floats) -> Floats:
     """Return the antisymmetric part ``(L - L') / 2``, exact where L is antisymmetric already."""
     return L / 2 - L.T / 2 + 0.0
+
+
+def refuse_asymmetric(A: Floats, i: int, j: int, names: Sequence[str], cure: str) -> NoReturn:
+    """Raise the error of a matrix whose worst pair is not antisymmetric; win rates and counts are named as such."""
+    cell = f"{names[i]!r} against {names[j]!r} is {A[i, j]:g}, the other way {A[j, i]:g}, not {-A[i, j] + 0.0:g}"
+    hint = f"{cure} averages the two"
+    if i == j:
+        cell, hint = f"{names[i]!r} against itself is {A[i, i]:g}, not 0", f"{cure} sets it to 0"
+    corner = A[:ENOUGH, :ENOUGH]
+    pairs = (corner + corner.T)[~np.eye(len(corner), dtype=np.bool_)]
+    if corner.min() >= 0 and np.allclose(pairs, 1):
+        hint = "these are win rates, which Matches.from_win_rates takes"
+    elif corner.min() >= 0 and pairs.any() and (corner == corner.round()).all():
+        hint = "numbers of wins are for Matches.from_counts"
+    raise InputError(f"the payoff matrix is not antisymmetric: {cell}; {hint}")
 
 
 def payoffs(
