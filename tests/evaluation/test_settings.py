@@ -156,8 +156,9 @@ def test_noise_of_scores_counts_in_the_unit_of_tasks() -> None:
         nb.Scores.from_array([[1.0, 2.0], [2.0, 1.0]]),
         nb.Payoffs.from_array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]]),
         nb.Matches.from_counts([[0, 9, 0, 1], [1, 0, 9, 0], [0, 1, 0, 9], [9, 0, 1, 0]]),  # two pairs never met
+        nb.Matches.from_counts([[0, 1, 0], [0, 0, 9], [0, 1, 0]]),  # one win alone puts first who met one of the others
     ],
-    ids=["scores", "payoffs", "matches"],
+    ids=["scores", "payoffs", "matches", "newcomer"],
 )
 def test_noise_that_is_not_known_allows_nothing(data: Any) -> None:
     with pytest.raises(nb.InputError, match="tolerance='noise' needs"):

@@ -127,11 +127,7 @@ def reduce(
 
 
 StressShown = StrEnum("StressShown", ["exact", "attacks", "noisy"])
-
-
 Cloned = StrEnum("Cloned", ["agents", "tasks"])
-
-
 Choice = StrEnum("Choice", ["adversary", "random"])
 
 

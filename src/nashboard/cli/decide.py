@@ -231,8 +231,6 @@ def load(source: str, connecting: Connecting, reading: Reading, settings: dict[s
 
 
 Judge = StrEnum("Judge", ["elo", "mean", "board"])
-
-
 By = StrEnum("By", ["items", "tasks"])
 
 

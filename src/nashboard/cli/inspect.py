@@ -55,8 +55,6 @@ def datasets(
 
 
 LEVEL = 0.05  # as in the audit
-
-
 Shown = StrEnum("Shown", ["ratings", "cycles"])
 
 

@@ -37,6 +37,20 @@ ColumnChoice = StrEnum("ColumnChoice", ["default", "all"])
 ErrorMethod = StrEnum("ErrorMethod", ["hessian", "sandwich", "bootstrap"])
 DrawModel = StrEnum("DrawModel", ["half", "davidson"])
 
+
+def number_or(word: str, number: Callable[[str], float] = float) -> Callable[[str], Any]:
+    """Return the parser of an option that takes a number or one word."""
+    what = "a whole number" if number is int else "a number"
+
+    def parse(text: str) -> Any:
+        try:
+            return text if text == word else number(text)
+        except ValueError:
+            raise typer.BadParameter(f"{text!r} is neither {what} nor {word!r}") from None
+
+    return parse
+
+
 # what to read ---------------------------------------------------------------------------------------------------------
 SourceArgument = Annotated[
     str,
@@ -102,8 +116,9 @@ NoiseOption = Annotated[
     Noise, typer.Option(help="Whether results contain noise (model), or are exact as in the paper (none).")
 ]
 ToleranceOption = Annotated[
-    str | None,
+    Any,
     typer.Option(
+        parser=number_or("noise"),
         metavar="NUMBER",
         help="With --noise none: take the most even mixture of at most this exploitability; noise derives it from the "
         "standard errors.",
@@ -120,8 +135,9 @@ Errors = Annotated[
     typer.Option(help="How standard errors are computed; sandwich (draws and clusters count) unless given."),
 ]
 Prior = Annotated[
-    str,
+    Any,
     typer.Option(
+        parser=number_or("learned"),
         metavar="PRIOR",
         help="learned: the spread of ratings is estimated from the games. A number: each agent is given so many draws "
         "against an average agent; 0 is maximum likelihood.",
@@ -130,7 +146,10 @@ Prior = Annotated[
 FirstAdvantage = Annotated[
     bool, typer.Option("--first-advantage", help="Estimate what the first side (white, home) is worth.")
 ]
-Planes = Annotated[str, typer.Option("--k", metavar="K", help="Number of planes for cycles, or auto.")]
+Planes = Annotated[
+    Any,
+    typer.Option("--k", metavar="K", parser=number_or("auto", int), help="Number of planes for cycles, or auto."),
+]
 Workers = Annotated[
     int | None, typer.Option(help="Number of workers; all cores unless given. Results do not depend on it.", min=1)
 ]
@@ -211,36 +230,6 @@ def parse_anchors(given: list[str] | None) -> dict[str, float] | None:
         if found.setdefault(name, value) != value:
             raise InputError(f"--anchor gives {name!r} two ratings, {found[name]:g} and {value:g}: give one")
     return found or None
-
-
-def parse_tolerance(text: str | None) -> Any:
-    """Return the value of ``--tolerance``: a number, "noise", or nothing."""
-    if text in (None, "noise"):
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"--tolerance is {text!r}: it must be a number, or noise") from None
-
-
-def parse_prior(text: str) -> Any:
-    """Return the value of ``--prior``: a number, or "learned"."""
-    if text == "learned":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"--prior takes learned or a number of games, not {text!r}") from None
-
-
-def parse_planes(text: str) -> Any:
-    """Return the value of ``--k``: a number, or "auto"."""
-    if text == "auto":
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        raise InputError(f"--k takes a whole number or auto, not {text!r}{nearest(text, ['auto'])}") from None
 
 
 # --fail-on: a condition returns the reason why it is true of a result, or nothing -----------------------------------

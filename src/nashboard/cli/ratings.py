@@ -75,7 +75,7 @@ def elo(
         matches = connecting.matches(source, reading)
     found = fit(
         matches,
-        prior=options.parse_prior(prior),
+        prior=prior,
         first_advantage=first_advantage,
         draws=options.word(draws),
         covariates=covariate,
@@ -106,12 +106,13 @@ def melo(
     connecting: Connecting,
     reading: Reading,
     listing: Listing,
-    k: options.Planes = "1",
+    k: options.Planes = 1,
     prior: options.Prior = "learned",
     cyclic_prior: Annotated[
-        str | None,
+        Any,
         typer.Option(
             metavar="PRIOR",
+            parser=options.number_or("learned"),
             help="Prior of the planes: learned, or a number of games; the same as --prior unless given.",
         ),
     ] = None,
@@ -136,9 +137,9 @@ def melo(
     matches = connecting.matches(source, reading)
     ratings = fit(
         matches,
-        options.parse_planes(k),
-        prior=options.parse_prior(prior),
-        cyclic_prior=None if cyclic_prior is None else options.parse_prior(cyclic_prior),
+        k,
+        prior=prior,
+        cyclic_prior=cyclic_prior,
         anchor=options.parse_anchors(anchor),
         orthogonal=orthogonal,
     )
@@ -228,7 +229,7 @@ def from_league(source: str, first: str, second: str) -> "Shown":
     return (("online league", model.predict(first, second), model.league.lead(first, second), None),), ()
 
 
-def from_matches(matches: "Matches", first: str, second: str, k: str, prior: str) -> "Shown":
+def from_matches(matches: "Matches", first: str, second: str, k: Any, prior: Any) -> "Shown":
     """Return a row for every registered rating, and for what was seen; a given prior leaves out who takes none.
 
     With ``k="auto"`` the first row is Elo, or mElo where planes predict held-out games better.
@@ -240,15 +241,14 @@ def from_matches(matches: "Matches", first: str, second: str, k: str, prior: str
     from nashboard.ratings.rating import RATINGS
 
     i, j = positions((first, second), matches.agents, kind="agent")
-    given = options.parse_prior(prior)
     models: dict[str, Any] = {}
     notes = []
-    planeless = k == "0" or (k == "1" and len(matches.agents) < 3)
+    planeless = k == 0 or (k == 1 and len(matches.agents) < 3)
     for name, method in RATINGS.items():
-        if (name == "melo" and planeless) or (given != "learned" and not method.takes("prior")):
+        if (name == "melo" and planeless) or (prior != "learned" and not method.takes("prior")):
             continue
-        planes: dict[str, Any] = {"k": options.parse_planes(k)} if name == "melo" else {}
-        found = method.fit(matches, **planes, **({"prior": given} if method.takes("prior") else {}))
+        planes: dict[str, Any] = {"k": k} if name == "melo" else {}
+        found = method.fit(matches, **planes, **({"prior": prior} if method.takes("prior") else {}))
         if not isinstance(found, MeloRatings):
             models[method.label] = found
         elif found.k:

@@ -163,7 +163,7 @@ class Evaluating(Connecting):
             "scaling": self.scaling.value,
             "selection": self.selection.value,
             "noise": self.noise.value,
-            "tolerance": options.parse_tolerance(self.tolerance),
+            "tolerance": self.tolerance,
             **({"pool": False} if self.no_pool else {}),
             **({} if self.call is None else {"call": self.call}),
             **({} if self.method is None else {"methods": self.method}),

@@ -49,12 +49,11 @@ def noise_tolerance(data: Matches | Scores | Payoffs, scaling: Scaling, selectio
 
 def largest_error(E: Floats, mixture: Floats, own: Floats, averages: Floats) -> float:
     """Return the largest standard error of an average over a mixture, of rows with weight or within one of the best."""
-    E = E[:, mixture > 0]
-    unknown = ~np.isfinite(E[own > 0])
-    if unknown.any():
+    errors = np.sqrt(E[:, mixture > 0] ** 2 @ mixture[mixture > 0] ** 2)
+    close = errors[(own > 0) | (averages.max() - averages <= errors)]
+    if unknown := int((~np.isfinite(close)).sum()):
         raise InputError(
-            f"tolerance='noise' needs the standard error of everything in the equilibrium: of {unknown.sum():,} of "
-            f"{unknown.size:,} it is not known; give errors or counts, or a tolerance as a number"
+            f"tolerance='noise' needs standard errors of all results against the equilibrium: {unknown:,} of "
+            f"{close.size:,} averages have none; give errors or counts, or a tolerance as a number"
         )
-    errors = np.sqrt(E**2 @ mixture[mixture > 0] ** 2)
-    return float(errors[(own > 0) | (averages.max() - averages <= errors)].max())
+    return float(close.max())
