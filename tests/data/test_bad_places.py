@@ -162,7 +162,7 @@ def test_headers_in_the_middle_are_left_out_and_counted(tmp_path: Path) -> None:
         rows = text.count("\n") - 1
         left = [entry for entry in found.origin.left_out if "header" in entry.why]
         assert [(entry.what, entry.count, entry.why) for entry in left] == [
-            ("rows", 1, f"they repeat the header (data row {rows + 1})")
+            ("rows", 1, f"the header again (data row {rows + 1})")
         ]
         (tmp_path / "plain.csv").write_text(text + text.partition("\n")[2])
         assert str(read(tmp_path / "plain.csv")) == str(found), name

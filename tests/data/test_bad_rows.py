@@ -98,7 +98,7 @@ def test_broken_lines_of_json_are_skipped(tmp_path: Path) -> None:
     with pytest.raises(nb.InputError, match="line 2"):
         nb.read_matches(path)
     matches = nb.read_matches(path, bad_rows="skip")
-    assert (matches.n_games, left_out(matches)) == (2, [("bad rows", 2, "they are not json objects (lines 2, 4)")])
+    assert (matches.n_games, left_out(matches)) == (2, [("bad rows", 2, "not a json object (lines 2, 4)")])
 
 
 @every_local_engine
@@ -313,7 +313,7 @@ def test_the_advice_about_a_bad_row_can_be_followed(tmp_path: Path) -> None:
         nb.InputError, match=r"line 2' is not valid json: .*: leave such lines out with bad_rows='skip'$"
     ):
         nb.read_matches(lines)
-    assert left_out(nb.read_matches(lines, bad_rows="skip")) == [("bad rows", 1, "they are not json objects (line 2)")]
+    assert left_out(nb.read_matches(lines, bad_rows="skip")) == [("bad rows", 1, "not a json object (line 2)")]
 
 
 def test_a_word_among_the_scores_of_agents_that_are_called_like_sides_is_named(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_long_scores_are_averaged_over_runs_the_same(engine: Engine) -> None:
     np.testing.assert_allclose(scores.stderr, [[np.nan, 0.5], [np.nan, np.nan], [np.nan, np.nan]])
     assert scores.runs.tolist() == [[1, 2], [0, 1], [0, 1]]
     assert scores.lower_is_better.tolist() == [True, False]
-    assert [(entry.count, entry.why) for entry in scores.origin.left_out] == [(1, "they have no score")]
+    assert [(entry.count, entry.why) for entry in scores.origin.left_out] == [(1, "no score")]
 
 
 @every_local_engine
@@ -229,7 +229,7 @@ def test_an_awkward_table_of_scores_is_averaged_the_same(engine: Engine) -> None
             stderr = np.std(values, ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
             np.testing.assert_allclose(scores.stderr[i, j], stderr, rtol=1e-12)
     assert scores.lower_is_better.tolist() == [task in ("Ω\t2", "a,b") for task in scores.tasks]
-    assert [(entry.count, entry.why) for entry in scores.origin.left_out] == [(32, "they have no score")]
+    assert [(entry.count, entry.why) for entry in scores.origin.left_out] == [(32, "no score")]
     assert scores.origin.rows == sum(row[5] == "en" for row in rows)
 
 

@@ -271,7 +271,7 @@ def test_the_index_that_pandas_writes_into_parquet_is_that_of_the_frame(kind: st
 
 
 def test_empty_columns_of_a_spreadsheet_are_left_out() -> None:
-    why = "they have neither a name nor content: 'Unnamed: 3' and 'Unnamed: 4'"
+    why = "neither a name nor content: 'Unnamed: 3' and 'Unnamed: 4'"
     assert left_out(touched("empty_columns.csv")) == [("columns", 2, why)]
 
 
@@ -350,7 +350,7 @@ def test_what_is_not_said_by_a_table_is_noted() -> None:
     assert "'winner' is taken for the outcome, not 'result'" in notes(touched("ipl.csv"))
     assert "numbers behind ± in 'PPO', 'SAC' and 'TD3' are not used" in notes(touched("rl_wide_pm.csv"))
     assert "'n_games' is the number of games of each pair" in notes(touched("pairwise_winrate.csv"))
-    assert left_out(touched("crosstable.csv")) == [("columns", 2, "they are not agents: 'Rank' and 'Score'")]
+    assert left_out(touched("crosstable.csv")) == [("columns", 2, "not an agent: 'Rank' and 'Score'")]
     assert touched("livebench_judgment.jsonl").groups == ("math", "math")
     assert left_out(touched("glue.tsv"))[0][2] == "computed from the others: 'Score'"
 
@@ -400,7 +400,7 @@ def test_averages_links_and_sizes_are_no_tasks() -> None:
     scores = touched("open_llm_2023.csv")
     assert [(what, why) for what, _, why in left_out(scores)] == [
         ("columns", "computed from the others: 'Average'"),
-        ("columns", "they contain text, not numbers: 'URL'"),
+        ("columns", "text, not numbers: 'URL'"),
         ("columns", "metadata by their names: 'Parameters'"),
     ]
     board = touched("board_with_metadata.csv")
@@ -532,3 +532,16 @@ def test_white_space_can_be_asked_for(separator: str) -> None:
 def test_a_table_in_no_known_layout_lists_what_was_looked_for() -> None:
     with pytest.raises(nb.InputError, match="closest is a row per agent, but no column has names"):
         nb.read_scores(pl.DataFrame({"u": [1.0], "v": [2.0]}))
+
+
+@pytest.mark.parametrize("orient", ["columns", "list", "index", "records", "split", "table"])
+def test_json_of_pandas_is_the_frame_in_every_orientation(orient: Any, tmp_path: Path) -> None:
+    scores = pd.DataFrame({"model": ["x", "y", "z"], "go": [1.5, 2.0, 3.0], "chess": [3, 2, 1]})
+    log = pd.DataFrame(
+        {"model_a": ["x", "y", "z"], "model_b": ["y", "z", "x"], "winner": ["model_a", "tie", "model_b"]}
+    )
+    for frame, name in ((scores, "scores.json"), (log, "log.json")):
+        text = json.dumps(frame.to_dict("list")) if orient == "list" else frame.to_json(orient=orient)
+        (tmp_path / name).write_text(text)
+    assert table(nb.read_scores(tmp_path / "scores.json")) == table(nb.read_scores(scores))
+    assert counts(nb.read_matches(tmp_path / "log.json")) == counts(nb.read_matches(log))

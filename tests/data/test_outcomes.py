@@ -162,7 +162,7 @@ def test_headers_in_the_middle_are_left_out_of_files_and_of_frames(tmp_path: Pat
     for source in (path, pl.read_csv(path), pl.read_csv(path).to_pandas()):
         found = nb.read_matches(source)
         assert (found.agents, found.n_games) == (("x", "y"), 2)
-        assert str(found.origin.left_out[0]) == "2 rows left out: they repeat the header (data rows 2, 4)"
+        assert str(found.origin.left_out[0]) == "2 rows left out: the header again (data rows 2, 4)"
 
 
 @pytest.mark.parametrize("kind", ["frame", "csv", "parquet", "duckdb"])

@@ -60,7 +60,7 @@ def test_the_segments_of_a_long_table_of_scores_are_averaged_apart(engine: Engin
     assert isinstance(german, nb.Scores)
     assert (english.agents, english.values.tolist(), english.runs.tolist()) == (("x", "y"), [[2], [4]], [[2], [1]])
     np.testing.assert_array_equal(german.values, [[np.nan, 7], [9, np.nan]])
-    assert left_out(german) == [("rows", 1, "they have no score")]
+    assert left_out(german) == [("rows", 1, "no score")]
     assert segments.without == 1
 
 

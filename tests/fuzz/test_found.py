@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,6 +39,19 @@ def torn_parquet() -> bytes:
     return stream.getvalue()[:-5]
 
 
+def parquet_of_bad_pages(numbers: bytes) -> Callable[[], bytes]:
+    """A log whose first page claims so many values; Polars ends the process on it."""
+
+    def content() -> bytes:
+        stream = io.BytesIO()
+        pl.DataFrame({"model_a": ["x", "z"], "model_b": ["y", "y"], "winner": ["tie", "tie"]}).write_parquet(stream)
+        page = re.compile(rb"(\x15\x04\x15.\x15.\x4c\x15)\x04", re.DOTALL)
+        assert page.search(stream.getvalue())
+        return page.sub(rb"\1" + numbers, stream.getvalue(), count=1)
+
+    return content
+
+
 def results(**more: object) -> bytes:
     whole = {"results": {"go": {"acc,none": 0.5}}, "model_name": "x", "config": {"model_args": [1]}}
     return json.dumps(whole | more).encode()
@@ -56,6 +70,9 @@ FOUND: dict[str, tuple[str, str, Callable[[], bytes]]] = {
     ),
     "a win rate that is infinite": ("m.csv", "read", lambda: b"a,x,y\nx,0.5,inf\ny,0.1,0.5\n"),
     "a torn parquet log of a league": ("log.parquet", "online", torn_parquet),
+    "a page of -2 values": ("log.parquet", "read", parquet_of_bad_pages(b"\x03")),
+    "a page of -2 values in a league's log": ("log.parquet", "online", parquet_of_bad_pages(b"\x03")),
+    "a page of a billion values": ("log.parquet", "read", parquet_of_bad_pages(b"\x80\xa8\xd6\xb9\x07")),
     "a header with a bare carriage return": ("log.csv", "online", lambda: b"model_a,mod\rel_b,winner\nx,y,tie\n"),
     "directions that are a list": ("r.json", "read_scores", lambda: results(higher_is_better=["go"])),
     "directions that are text": ("r.json", "read_scores", lambda: results(higher_is_better={"go": "yes"})),

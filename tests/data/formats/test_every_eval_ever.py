@@ -64,7 +64,7 @@ def test_overall_scores_and_unknown_levels_are_left_out() -> None:
     scores = nb.read_scores(FOLDER)
     assert scores.origin.rows == 13
     assert left_out(scores) == [
-        ("results", 1, "they have no score"),
+        ("results", 1, "no score"),
         ("results", 2, "computed from the others: 'Overall'"),
     ]
 

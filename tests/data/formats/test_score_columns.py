@@ -156,7 +156,7 @@ def test_an_average_of_scores_that_were_rounded_later_is_left_out(tmp_path: Path
 def test_columns_without_any_number_are_left_out_and_listed(tmp_path: Path) -> None:
     scores = nb.read_scores(file_of(tmp_path, "model,t,u,notes\nx,1,,none\ny,2,-,none\n"))
     assert table(scores) == {"x": {"t": 1}, "y": {"t": 2}}
-    assert left_out(scores) == [("columns", 2, "they are empty: 'u' and 'notes'")]
+    assert left_out(scores) == [("columns", 2, "empty: 'u' and 'notes'")]
 
 
 def test_a_link_around_the_name_of_an_agent_is_not_part_of_it(tmp_path: Path) -> None:
@@ -174,14 +174,14 @@ def test_a_task_whose_name_only_begins_like_an_average_is_kept(name: str, tmp_pa
 def test_columns_that_tell_rows_apart_are_left_out(name: str, tmp_path: Path) -> None:
     scores = nb.read_scores(file_of(tmp_path, f"model,{name},t\nx,1,2\nx,2,4\ny,1,3\n"), repeats="runs")
     assert table(scores) == {"x": {"t": 3}, "y": {"t": 3}}
-    assert left_out(scores) == [("columns", 1, f"they tell rows apart and are not scores: {name!r}")]
+    assert left_out(scores) == [("columns", 1, f"row labels, not scores: {name!r}")]
 
 
 @pytest.mark.parametrize("agents", ["model", "whoever"])
 def test_the_index_of_a_data_frame_that_was_written_to_csv_is_left_out(agents: str, tmp_path: Path) -> None:
     scores = nb.read_scores(file_of(tmp_path, f",{agents},t\n0,x,2\n1,y,4\n"))
     assert table(scores) == {"x": {"t": 2}, "y": {"t": 4}}
-    assert left_out(scores) == [("columns", 1, "they tell rows apart and are not scores: ''")]
+    assert left_out(scores) == [("columns", 1, "row labels, not scores: ''")]
 
 
 def test_agents_may_stand_in_a_first_column_without_a_name(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_task_of_a_long_table_that_looks_like_an_average_is_kept_and_noted(tmp
 
 def test_columns_of_lists_and_objects_are_left_out_and_said_to_be(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"model":"x","t":1,"tags":["a"]}\n{"model":"y","t":2,"tags":{"b":1}}\n')
-    why = "they contain lists or objects, not numbers: 'tags'"
+    why = "lists or objects, not numbers: 'tags'"
     assert left_out(nb.read_scores(tmp_path / "t.jsonl")) == [("columns", 1, why)]
     pl.DataFrame({"model": ["x", "y"], "t": [1, 2], "tags": [["a"], []]}).write_parquet(tmp_path / "t.parquet")
     assert left_out(nb.read_scores(tmp_path / "t.parquet")) == [("columns", 1, why)]
@@ -222,7 +222,7 @@ def test_columns_of_lists_and_objects_are_left_out_and_said_to_be(tmp_path: Path
 def test_a_column_of_text_is_set_aside_and_one_word_among_numbers_is_refused(tmp_path: Path) -> None:
     file = file_of(tmp_path, "model,t,team\nx,1,Meta\ny,2,Acme\n")
     assert nb.read_scores(file).tasks == ("t",)
-    assert left_out(nb.read_scores(file)) == [("columns", 1, "they contain text, not numbers: 'team'")]
+    assert left_out(nb.read_scores(file)) == [("columns", 1, "text, not numbers: 'team'")]
     assert left_out(nb.read_scores(file, ignore=["te*"])) == [("columns", 1, "ignored as asked: 'team'")]
     file = file_of(tmp_path, "model,t\nx,1\ny,high\nz,2\n")
     with pytest.raises(

@@ -59,7 +59,7 @@ def test_a_long_table_says_its_directions_and_its_holes() -> None:
     scores = nb.read_scores(LONG)
     assert low_is_good(scores) == {"error rate"}
     assert scores.origin.rows == 7
-    assert left_out(scores) == [("rows", 1, "they have no score")]
+    assert left_out(scores) == [("rows", 1, "no score")]
 
 
 @pytest.mark.parametrize(

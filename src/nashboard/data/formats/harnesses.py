@@ -140,7 +140,7 @@ def open_logs(source: Input) -> tuple[list[Log], tuple[LeftOut, ...]]:
     logs, left = [], Leftovers()
     for file, log in read_documents(source, open_log, left, "*.eval", "*.json"):
         if log is None:
-            left.add("files", "they are not logs of Inspect", file.name)
+            left.add("files", "not a log of Inspect", file.name)
         elif log.finished:
             logs.append(log)
         else:
@@ -209,7 +209,7 @@ def read_samples(source: Input) -> Scores:
     if not cells:
         raise InputError(f"{source.name!r} contains no sample with a score")
     if unscored:
-        left_out += (LeftOut("samples", unscored, "they have no score"),)
+        left_out += (LeftOut("samples", unscored, "no score"),)
     scores = average_runs(frame_cells(cells)).with_columns(n=pl.lit(None, dtype=pl.Float64))
     return finish_scores(source, scores, "inspect-samples", rows=rows, left_out=left_out, groups=groups)
 
@@ -282,7 +282,7 @@ def read_records(source: Input) -> Scores:
         refuse_two_directions(cells, source.name)
     left_out = [*left.entries()]
     if holes := len(results) - len(scored):
-        left_out.append(LeftOut("results", holes, "they have no score"))
+        left_out.append(LeftOut("results", holes, "no score"))
     if averages := len(scored) - len(tasks):
         names = sorted({result.cell.task for result in scored if is_derived(result.cell.task)})
         left_out.extend(leave_out_averages(names, "results", averages))

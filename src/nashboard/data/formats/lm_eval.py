@@ -78,7 +78,7 @@ def read_results(source: Input) -> Scores:
         if is_results(content):
             contents.append((find_time(content, file.name), file.name, content))
         elif source.kind == "directory" and not Path(file.name).name.startswith("results"):
-            left.add("files", "they are not results", file.name)
+            left.add("files", "not a file of results", file.name)
         else:
             with left.skip_bad(source.options, file.name, "bad files"):
                 raise InputError(f"{file.name!r} is not a result of lm-evaluation-harness: it has no object 'results'")
@@ -91,8 +91,8 @@ def read_results(source: Input) -> Scores:
         raise describe_nothing(source.name, metric, gathered)
     refuse_mixed_metrics({key: gathered.metrics[key] for key in cells}, source.name)
     left.add("groups", "a group's row repeats its subtasks", *sorted(gathered.groups))
-    left.add("tasks", f"they have no metric {metric!r}", *sorted(gathered.unmeasured))
-    left.add("further metrics", "a task is scored by one metric", *sorted(gathered.other_metrics))
+    left.add("tasks", f"no metric {metric!r}", *sorted(gathered.unmeasured))
+    left.add("further metrics", "each task keeps one metric, not these", *sorted(gathered.other_metrics))
     left_out = (*left.entries(), *note_replaced(gathered.replaced, "file"))
     return finish_scores(source, list(cells.values()), "lm-eval", rows=gathered.rows, left_out=left_out)
 

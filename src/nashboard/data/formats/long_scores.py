@@ -239,7 +239,7 @@ def finish_scores(
     cells = make_cells(found.filter(pl.col("missing") == 0), source)
     given = set(cells.filter(pl.col("lower_is_better").is_not_null())["task"])
     skipped = sum(entry.count for entry in long.table.left_out)
-    left_out = (LeftOut("rows", holes, "they have no score"),) if holes else ()
+    left_out = (LeftOut("rows", holes, "no score"),) if holes else ()
     return make_scores(
         cells,
         agents=sorted(set(found["agent"].drop_nulls())),

@@ -61,7 +61,7 @@ def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats, tuple[Lef
     beside = [name for name in frame.columns if name != corner and name not in set(frame[corner])]
     totals = set(find_metadata(beside)) | {name for name in beside if is_average(name) or is_rank(name)}
     if corner != frame.columns[0] or (beside and totals >= set(beside)):  # a cross-table with ranks and points
-        left.add("columns", "they are not agents", *beside)
+        left.add("columns", "not an agent", *beside)
         frame = frame.select(corner, *(name for name in frame.columns if name not in (corner, *beside)))
     if source.options.skip_bad:
         frame = skip_bad_agents(frame, left)

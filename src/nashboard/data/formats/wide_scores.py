@@ -216,11 +216,11 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
     tasks = [name for name in tasks if name not in averages]
     stray = [name for name, task in errors.items() if task not in tasks]
     reasons = {
-        "they have neither a name nor content": [name for name in books if head[name].null_count() == len(head)],
-        "they tell rows apart and are not scores": [name for name in books if head[name].null_count() < len(head)],
-        "they contain lists or objects, not numbers": table.nested,
-        "they contain text, not numbers": words,
-        "they are empty": empty,
+        "neither a name nor content": [name for name in books if head[name].null_count() == len(head)],
+        "row labels, not scores": [name for name in books if head[name].null_count() < len(head)],
+        "lists or objects, not numbers": table.nested,
+        "text, not numbers": words,
+        "empty": empty,
         "ignored as asked": ignored,
         "standard errors of what is left out": stray,
         "metadata by their names": [name for name in details if details[name] != "ranks"],
@@ -553,7 +553,7 @@ def read_turned(
     agents = [name for name in others if name not in (*words, *ignored)]
     if not agents:
         raise describe_layout(table.name, table.columns, f"a row per task, {task!r}, but no other column has scores")
-    left_out += leave_out(words, f"they contain text, not numbers: {listed(words)}")
+    left_out += leave_out(words, f"text, not numbers: {listed(words)}")
     left_out += leave_out(ignored, f"ignored as asked: {listed(ignored)}")
     if options.skip_bad:
         head, nameless = skip_nameless(head, task)

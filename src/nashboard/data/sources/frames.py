@@ -315,6 +315,8 @@ def find_records(document: Any, name: str) -> Table | None:
         return None
     if (found := find_matrix(document, name)) is not None:
         return make_table(found[0], "json object", name, found[1:])
+    if list(document) == [str(row) for row in range(len(document))] and is_record_list(list(document.values())):
+        return make_table(list(document.values()), "json object", name)
     lists = {
         key: [row if isinstance(row, dict) else dict(zip(GAME, row, strict=False)) for row in value]
         for key, value in document.items()
@@ -331,12 +333,29 @@ def find_records(document: Any, name: str) -> Table | None:
         return make_table([dict(row) for row in rows], "json list", name, (note,))
     if all(isinstance(value, dict) for value in document.values()) and (pairs := split_pairs(document)):
         return make_table(pairs, "json object", name, (OF_PAIRS,))
+    if columns := find_lists(document):
+        return make_table(columns, "json object", name)
     measured, metric = choose_scores(document)
     if is_table_by_agent(measured):
         rows = [{"agent": agent, **scores} for agent, scores in measured.items()]
         note = f"the names of the object are the agents{f', and their scores {metric!r}' if metric else ''}"
         return make_table(rows, "json object", name, (note,))
     return None
+
+
+def find_lists(document: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the columns of an object of lists, or of objects by the number of the row, as pandas writes them."""
+    same = {tuple(value) if isinstance(value, dict) else len(value) for value in document.values() if is_cells(value)}
+    if len(same) != 1 or not all(map(is_cells, document.values())):
+        return {}
+    columns = {key: list(value.values() if isinstance(value, dict) else value) for key, value in document.items()}
+    return columns if has_agents({key: cells[0] for key, cells in columns.items()}) else {}
+
+
+def is_cells(value: Any) -> bool:
+    """Return whether a value is a list or an object of plain cells."""
+    cells = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return len(cells) >= FEWEST and not any(isinstance(cell, dict | list) for cell in cells)
 
 
 def choose_scores(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:

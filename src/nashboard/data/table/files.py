@@ -182,6 +182,10 @@ def find_family(kind: Any) -> str:
 
 LARGEST_ROW_GROUP = 1 << 26  # rows; a file of more has at least some bytes for them
 MOST_PER_BYTE = 64  # rows to a byte of such a file
+# How the header of a page begins: what it holds, two sizes, perhaps a checksum, and the number of values.
+NUMBER = rb"\x15[\x80-\xff]{0,9}[\0-\x7f]"
+PAGE = re.compile(rb"\x15[\0\x04\x06](%b)%b(?:%b)?[\x1c\x2c\x3c\x4c\x5c](%b)" % ((NUMBER,) * 4))
+LARGEST_SEARCHED = 1 << 22  # bytes; in larger files random bytes look like a bad header more often than one is damaged
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # the folder of rows without a value, in Hive and Spark
 # What Polars reads, too: it passes over a second sign of equality, wildcards, and escapes that are no text.
 PLAIN_FOLDER = re.compile(r"[^=*?\[%]+=([^=*?\[%]|%[0-7][0-9A-Fa-f])*")
@@ -197,7 +201,18 @@ def count_rows(file: PlainFile) -> int:
     rows = int(pl.scan_parquet(file.path, hive_partitioning=False).select(pl.len()).collect().item())
     if rows > LARGEST_ROW_GROUP and rows > MOST_PER_BYTE * size:
         raise InputError(f"{file.name!r} claims {rows:,} rows in {size:,} bytes: it is damaged")
+    if size <= LARGEST_SEARCHED:  # Polars ends the process where a page claims so many values, or less than none
+        for page in PAGE.finditer(file.path.read_bytes()):
+            room, values = map(decode_number, page.groups())
+            if values < 0 or (values > LARGEST_ROW_GROUP and values > room):
+                raise InputError(f"{file.name!r} claims {values:,} values in {room:,} bytes of a page: it is damaged")
     return rows
+
+
+def decode_number(field: bytes) -> int:
+    """Return a whole number of Thrift's compact protocol: 7 bits in a byte, the sign in the lowest."""
+    number = sum((byte & 0x7F) << 7 * k for k, byte in enumerate(field[1:]))
+    return (number >> 1) ^ -(number & 1)
 
 
 def folder_values(name: str) -> dict[str, str | None]:

@@ -226,7 +226,7 @@ def without_broken_lines(file: PlainFile, workspace: Workspace, number: int, lef
             else:
                 copy.write(line)
     lines = ", ".join(f"{k:,}" for k in broken[:5]) + (f" and {len(broken) - 5:,} more" if len(broken) > 5 else "")
-    why = f"they are not json objects (line{'s' * (len(broken) > 1)} {lines})"
+    why = f"not a json object (line{'s' * (len(broken) > 1)} {lines})"
     left_out.append(LeftOut("bad rows", len(broken), why))
     return PlainFile(path=target, name=file.name)
 

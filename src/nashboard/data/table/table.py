@@ -160,7 +160,7 @@ class Table:
         cells = [column(self.frame, name).fill_null("").str.strip_chars(" \ufeff") == name.strip() for name in words]
         if len(words) < len(columns):
             return self
-        return self.skip_rows(nw.all_horizontal(*cells, ignore_nulls=False), "they repeat the header", "rows")
+        return self.skip_rows(nw.all_horizontal(*cells, ignore_nulls=False), "the header again", "rows")
 
     def describe_rows(self, condition: nw.Expr, count: int) -> str:
         """Return `` (data rows 3, 8 and 2 more)``, or nothing where rows have no numbers."""
