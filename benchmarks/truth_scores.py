@@ -31,8 +31,8 @@ from scipy.stats import kendalltau
 
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash_average import nash_average_scores
+from nashboard.evaluation.board.headline import probability_needed
 from nashboard.evaluation.posterior.scores import draw_scores, expected_range, solve_tables, to_units
-from nashboard.evaluation.verdict import probability_needed
 
 DRAWS = 200
 

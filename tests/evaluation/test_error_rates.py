@@ -6,7 +6,7 @@ import pytest
 import nashboard as nb
 from evaluation.arenas import played
 from nashboard._types import Floats
-from nashboard.evaluation.verdict import probability_needed
+from nashboard.evaluation.board.headline import probability_needed
 
 pytestmark = pytest.mark.slow
 

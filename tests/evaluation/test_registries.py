@@ -8,9 +8,9 @@ import pytest
 
 import nashboard as nb
 from nashboard._tables import Column, Table
-from nashboard.evaluation import board as boards
 from nashboard.evaluation.audit import audit as audits
 from nashboard.evaluation.audit.checks import Check, Part
+from nashboard.evaluation.board import board as boards
 from nashboard.evaluation.stress import stress as stresses
 
 

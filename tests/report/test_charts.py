@@ -10,7 +10,7 @@ import pytest
 
 import nashboard as nb
 from nashboard.charts.planes import Box, Frame, coordinates, placed, signed_area
-from nashboard.evaluation.board import places
+from nashboard.evaluation.board.board import places
 
 NASTY = ["a.b[0]'\"\\<script>", "</script><b>", "__proto__", "x" * 400, "é 名前"]
 

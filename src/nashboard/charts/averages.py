@@ -26,7 +26,7 @@ from nashboard.charts.theme import (
 )
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage
 from nashboard.errors import InputError
-from nashboard.evaluation.board import Contribution
+from nashboard.evaluation.board.contributions import Contribution
 from nashboard.evaluation.evaluation import Evaluation
 
 Averaged = Evaluation | NashAverage | ScoreNashAverage

@@ -27,10 +27,10 @@ from nashboard.charts.theme import (
 from nashboard.data.matches import Matches
 from nashboard.data.validation import positions
 from nashboard.errors import InputError
-from nashboard.evaluation.board import Board
+from nashboard.evaluation.board.board import Board
+from nashboard.evaluation.board.headline import LIKELY, SURE, describe_first
 from nashboard.evaluation.decide.changes import History
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.verdict import LIKELY, SURE, describe_first
 from nashboard.online.held_out import Calibrations
 from nashboard.online.models import RatingHistory
 from nashboard.ratings.held_out import Calibration, calibration_of, held_out_calibration

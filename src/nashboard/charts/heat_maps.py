@@ -31,7 +31,7 @@ from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.errors import InputError, check_choice
 from nashboard.evaluation.audit.audit import Audit, audit
 from nashboard.evaluation.audit.redundancy import Redundancy
-from nashboard.evaluation.board import Board
+from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.decide.compare import Superiority
 
 ORDERS, PARTS = ("nash", "rating"), ("all", "cyclic")

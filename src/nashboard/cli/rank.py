@@ -93,7 +93,7 @@ def with_games(table: Table, data: Any) -> Table:
 
 def note_exact(data: Any, agents: Iterable[str], how: str = EXACT) -> None:
     """Note that a ranking takes the observed results as exact, and which of these agents played few games."""
-    from nashboard.evaluation.verdict import FEW_GAMES
+    from nashboard.evaluation.board.verdict import FEW_GAMES
 
     games = games_played(data)
     rare = {name: games[name] for name in agents if games.get(name, FEW_GAMES) < FEW_GAMES}

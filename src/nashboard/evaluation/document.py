@@ -43,9 +43,11 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
-from nashboard.evaluation.board import Board, Contribution, Mover
+from nashboard.evaluation.board.board import Board
+from nashboard.evaluation.board.contributions import Contribution, Mover
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.posterior.posterior import Posterior
+from nashboard.evaluation.problem import LOG_ODDS, Problem
 
 SCHEMA = "nashboard/evaluation/2"
 
@@ -94,6 +96,23 @@ def rebuild(values: dict[str, Any]) -> Evaluation:
         },
     }
     return Evaluation(**{name: values[name] for name in KEPT} | rebuilt)
+
+
+def model_facts(problem: Problem) -> dict[str, Any]:
+    """Return the facts of the model that json can contain."""
+    found: dict[str, Any] = {}
+    for key, value in problem.draws.facts.items():
+        if isinstance(value, np.ndarray) or key == "ranks":
+            continue
+        if isinstance(value, tuple | list):
+            found[key] = list(value)
+        elif isinstance(value, str | bool | int | type(None)):
+            found[key] = value
+        elif isinstance(value, float | np.floating) and np.isfinite(value):
+            found[key] = float(value)
+    if problem.unit == LOG_ODDS:
+        found.setdefault("unit", LOG_ODDS)
+    return found
 
 
 def describe_input(data: Matches | Scores | Payoffs) -> dict[str, Any]:

@@ -10,11 +10,13 @@ from nashboard._threads import threads_for
 from nashboard._version import __version__
 from nashboard.data.scores import Scaling, Scores
 from nashboard.equilibrium.results import Selection
-from nashboard.evaluation.build_board import build_board, build_task_board, find_contributions, find_movers
-from nashboard.evaluation.document import describe_input
+from nashboard.evaluation.board.build_board import build_board, build_task_board
+from nashboard.evaluation.board.contributions import find_contributions, find_movers
+from nashboard.evaluation.board.verdict import write_verdict
+from nashboard.evaluation.board.warnings import write_warnings
+from nashboard.evaluation.document import describe_input, model_facts
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.problem import Components, Data, Noise, Problem, Tolerance, prepare_data
-from nashboard.evaluation.verdict import model_facts, write_verdict, write_warnings
 
 
 def evaluate(

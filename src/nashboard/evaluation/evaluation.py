@@ -14,10 +14,11 @@ from nashboard._tables import Column, Table, as_html, plain
 from nashboard._text import nearest
 from nashboard._types import Floats, Ints
 from nashboard.errors import InputError
-from nashboard.evaluation.board import Board, Contribution, Mover
+from nashboard.evaluation.board.board import Board
+from nashboard.evaluation.board.contributions import Contribution, Mover
+from nashboard.evaluation.board.headline import describe_first
 from nashboard.evaluation.posterior.posterior import Posterior
 from nashboard.evaluation.problem import Data, Problem
-from nashboard.evaluation.verdict import describe_first
 
 if TYPE_CHECKING:
     import pandas

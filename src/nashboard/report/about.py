@@ -6,8 +6,8 @@ from importlib.metadata import version
 from nashboard import charts
 from nashboard._tables import count
 from nashboard.data.matches import Matches
+from nashboard.evaluation.board.warnings import counts_are_known
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.verdict import counts_are_known
 from nashboard.report.blocks import Part, Quote, Section, Sentences, Terms, draw
 from nashboard.report.findings import MOST_ATTACKED, Findings, size
 

@@ -3,9 +3,9 @@
 from nashboard import charts
 from nashboard._tables import Column, Table
 from nashboard.evaluation.audit.checks import NO_LOSS
+from nashboard.evaluation.board.warnings import UNBEATEN
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.segments import comparison
-from nashboard.evaluation.verdict import UNBEATEN
 from nashboard.report.blocks import Fold, Part, Section, Sentences, capital, draw, grid
 from nashboard.report.findings import Findings
 from nashboard.report.trust import own_or_audited

@@ -36,11 +36,11 @@ from nashboard._types import Bools, Floats, read_only
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part
+from nashboard.evaluation.board.verdict import FEW_GAMES
 from nashboard.evaluation.posterior.duplicates import SHARED, SURE
 from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import Data, Kind, Problem
 from nashboard.evaluation.stress.experiment import LABELS, Experiment, Movement, movement
-from nashboard.evaluation.verdict import FEW_GAMES
 
 Groups = Mapping[str, tuple[str, ...]]
 Status = Literal["exact copies", "equal results", "near-duplicates", "suspected", "cannot tell", "different"]

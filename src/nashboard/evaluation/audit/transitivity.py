@@ -35,8 +35,8 @@ from nashboard.algebra.hodge import hodge
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part
+from nashboard.evaluation.board.verdict import shows_cycles, small_cycles
 from nashboard.evaluation.problem import Problem, task_games
-from nashboard.evaluation.verdict import shows_cycles, small_cycles
 from nashboard.ratings.hierarchical.model import fit_hierarchical
 from nashboard.ratings.hierarchical.pairs import PairCounts, measure_dispersion, signed_sums
 from nashboard.ratings.hierarchical.systems import System

@@ -12,8 +12,8 @@ from nashboard._types import Floats
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
+from nashboard.evaluation.board.headline import likely_first
 from nashboard.evaluation.posterior.scores import adjust_holm
-from nashboard.evaluation.verdict import likely_first
 
 MOST_CAUSES = 5  # results named per agent that moved
 

@@ -23,9 +23,9 @@ from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.data.validation import positions
 from nashboard.errors import InputError
+from nashboard.evaluation.board.verdict import SMALL_CYCLES
 from nashboard.evaluation.decide.significance import fit_as_evaluate, head_to_head
 from nashboard.evaluation.posterior.matches import expected_payoffs
-from nashboard.evaluation.verdict import SMALL_CYCLES
 from nashboard.ratings.hierarchical.model import HierarchicalFit, fit_hierarchical
 from nashboard.ratings.hierarchical.pairs import FEW_GAMES
 from nashboard.ratings.hierarchical.systems import RatingPrior

@@ -31,7 +31,7 @@ from nashboard.data.scores import Scores
 from nashboard.data.validation import positions
 from nashboard.equilibrium.results import tied_ranks
 from nashboard.errors import InputError
-from nashboard.evaluation.build_board import build_task_board
+from nashboard.evaluation.board.build_board import build_task_board
 from nashboard.evaluation.posterior.draws import ELO_PRIOR
 from nashboard.evaluation.posterior.scores import known_noise
 from nashboard.evaluation.problem import Data, Kind, Problem, task_games

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nashboard._tables import Cell, Column, Record, Table, number
-from nashboard._text import either, listed, nearest, plural
+from nashboard._text import either, nearest, plural
 from nashboard._types import Floats, Ints, freeze
 from nashboard.data.matches import whole
 from nashboard.errors import InputError
@@ -141,51 +141,6 @@ class Board(Record):
         """Return the board that `to_dict` wrote."""
         second = tuple(Second(**{k: array_value(k, v) for k, v in one.items()}) for one in values["second"])
         return Board(**{k: array_value(k, v) for k, v in values.items() if k != "second"}, second=second)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Contribution:
-    """One term of an agent's gap: the opponent or task, its mean weight, the agent's expected result, and the term.
-
-    ``term`` is negative where the agent loses ground; ``low`` and ``high`` are its interval over the draws, None where
-    there is one draw, or where the draws of the payoffs do not fit in memory.
-    """
-
-    name: str
-    weight: float
-    result: float
-    term: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mover:
-    """An agent whose places by Nash average and by another number do not overlap, and what moves it."""
-
-    name: str
-    against: str
-    nash: tuple[int, int]
-    other: tuple[int, int]
-    because: tuple[str, ...]
-
-    def sentence(self) -> str:
-        """Return who moves, from where to where, and because of what."""
-        way = "higher" if self.nash[0] < self.other[0] else "lower"
-        reason = f", mostly because of {listed(self.because)}" if self.because else ""
-        places = f"place {span(self.nash)} by Nash average and {span(self.other)} by {self.against}"
-        return f"{self.name} is {way} on this board: {places}{reason}."
-
-    @staticmethod
-    def from_dict(values: dict[str, Any]) -> "Mover":
-        """Return what `to_dict` wrote."""
-        fields: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in values.items()}
-        return Mover(**fields)
-
-
-def span(ends: tuple[int, int]) -> str:
-    """Return ``3-5``, or ``3`` where the ends agree."""
-    return f"{ends[0]:,}" if ends[0] == ends[1] else f"{ends[0]:,}-{ends[1]:,}"
 
 
 Built = list[tuple[Column, list[Cell]]]

@@ -1,0 +1,1 @@
+"""The board: its numbers, its columns, and the sentences of the verdict."""

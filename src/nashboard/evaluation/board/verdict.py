@@ -1,0 +1,241 @@
+"""The sentences of the verdict: who is first, why, what is open, and how much data there are."""
+
+import numpy as np
+
+from nashboard._tables import count
+from nashboard._text import listed, number_of, plural
+from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
+from nashboard.data.matches import NO_COUNTS, Matches
+from nashboard.data.scores import Scores
+from nashboard.data.table.columns import HIGH_IS_GOOD, is_called_low, spell_option
+from nashboard.evaluation.board.board import Board
+from nashboard.evaluation.board.contributions import Mover
+from nashboard.evaluation.board.headline import LIKELY, NAMED, SURE, headline
+from nashboard.evaluation.board.warnings import sentence
+from nashboard.evaluation.posterior.matches import LARGE_CYCLES
+from nashboard.evaluation.posterior.posterior import TIE
+from nashboard.evaluation.posterior.scores import adjust_holm
+from nashboard.evaluation.problem import LOG_ODDS, Problem
+
+FEW_GAMES = 10  # of an agent: below, its place is hardly known
+FEWEST_AGENTS = 5  # that can show a task to point the wrong way
+SMALL_CYCLES = 0.05  # log-odds, 9 Elo points: cycles whose standard deviation may be smaller are not claimed
+CLOSE = 0.9  # correlation of gaps and ratings from which both are said to order alike
+SMALL_SHARE = 0.1  # of the variance of the payoffs: a cyclic part below it hardly changes the order
+MOST_COMPARED = 1000  # agents of which all pairs are compared
+IDENTIFIED = 3  # agents and tasks from which a shared skill and what it leaves over can be told apart
+
+
+def write_verdict(problem: Problem, board: Board, tasks: Board | None, movers: tuple[Mover, ...]) -> tuple[str, ...]:
+    """Return the sentences of the verdict: who is first, why, what is open, and how much data there are."""
+    found = [headline(board), few_games_sentence(board)]
+    if isinstance(problem.data, Scores):
+        found.append(direction_sentence(problem, tasks))
+        found += [task_sentence(problem, tasks), noise_sentence(problem)]
+    else:
+        found.append(ladder_sentence(problem, board))
+    found += [mover.sentence() for mover in movers]
+    found += [pairs_sentence(problem), size_sentence(problem)]
+    return tuple(line for line in found if line)
+
+
+def few_games_sentence(board: Board) -> str:
+    """Return how many games those played who are first, or likeliest to be, where these are few: a count, no test."""
+    first = np.flatnonzero(board.probability_top >= min(LIKELY, board.probability_top.max()))
+    few = [k for k in first if board.games[k] < FEW_GAMES][:NAMED]
+    said = [f"{board.names[k]} played {count(board.games[k])} {plural(board.games[k], 'games')}" for k in few]
+    return f"{'; '.join(said)}." if said else ""
+
+
+def ladder_sentence(problem: Problem, board: Board) -> str:
+    """Return whether ratings explain the results, from the facts of the model; nothing where there is no question."""
+    facts, data = problem.draws.facts, problem.merged
+    if problem.literal or "cyclic_share" not in facts or len(data.agents) < 3:
+        return ""
+    if isinstance(data, Matches) and len(data.pairs) < len(data.agents):
+        return (
+            "These results cannot show cycles, since no agents form a loop of matches: the order is that of a ladder."
+        )
+    averages = board.uniform if board.rating is None else board.rating.values
+    spread = min(np.ptp(averages), np.ptp(board.gaps)) > 0
+    close = bool(spread and np.corrcoef(averages, -board.gaps)[0, 1] > CLOSE)
+    order = f"the order is close to that of {'Elo' if isinstance(data, Matches) else 'plain averages'}"
+    share, small = float(facts["cyclic_share"]), f"no cycles of more than {small_cycles(problem)} are shown"
+    if not shows_cycles(problem):
+        if facts.get("tau_high", 0.0) > LARGE_CYCLES * cycle_unit(problem) or not facts["shows_cycles"]:
+            return f"N{small[1:]}, but these data could miss them{f'; {order}' * close}."
+        return f"A ladder explains these results: {small}{f', so {order}' * close}."
+    if isinstance(data, Matches) and data.dependent:
+        return "It is unknown whether there are cycles: rows that may be correlated were not taken as clusters."
+    if share < SMALL_SHARE:
+        return f"A ladder explains most of these results; cycles are {share:.0%} of the variance of the payoffs."
+    return f"Cycles matter here: they are {share:.0%} of the variance of the payoffs, and one rating cannot show them."
+
+
+def shows_cycles(problem: Problem) -> bool:
+    """Return whether the posterior of a model with ratings and cycles excludes that cycles are small."""
+    return bool(problem.draws.facts.get("tau_low", 0.0) > SMALL_CYCLES * cycle_unit(problem))
+
+
+def cycle_unit(problem: Problem) -> float:
+    """Return what sizes of cycles are measured in: log-odds, or the spread of ratings for payoffs of another unit."""
+    return 1.0 if problem.unit == LOG_ODDS else float(problem.draws.facts.get("sigma", 1.0))
+
+
+def small_cycles(problem: Problem) -> str:
+    """Return the standard deviation below which cycles are called small."""
+    if problem.unit == LOG_ODDS:
+        return f"{SMALL_CYCLES * POINTS_PER_LOGIT:.0f} Elo points"
+    return f"{SMALL_CYCLES:.0%} of the spread of ratings"
+
+
+def pairs_sentence(problem: Problem) -> str:
+    """Return whether near-duplicates are shown, and of how many pairs it is open who is better."""
+    n, call = len(problem.classes.first), problem.settings.call
+    if problem.literal or not 3 <= n <= MOST_COMPARED:
+        return ""
+    compared = problem.draws.facts.get("noise") == "known" or (problem.alike is not None and problem.alike.tested)
+    sought = compared and problem.settings.pool and n == len(problem.agents)
+    found = ["no near-duplicates are shown"] if sought and "copies" not in problem.draws.facts else []
+    unclear, tied = count_unclear(problem.draws.gaps, problem.settings.level)
+    if unclear:
+        once = ", copies counted once," if n < len(problem.agents) else ""
+        found.append(f"{unclear:,} of {n * (n - 1) // 2:,} pairs of {call}{once} cannot be ordered with these data")
+    elif not tied:
+        found.append(f"all pairs of {call} can be ordered")
+    return sentence("; ".join(found)) if found else ""
+
+
+def count_unclear(gaps: Floats, level: float) -> tuple[int, int]:
+    """Return how many pairs are neither ordered nor tied in most of the draws ``(S, C)``, and how many are tied.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> count_unclear(np.array([[0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 2.0, 1.0]]), 0.95)
+    (1, 1)
+    """
+    tie = TIE * gaps.max(axis=1, keepdims=True)
+    unclear = tied = 0
+    for k in range(gaps.shape[1] - 1):
+        lead = gaps[:, k + 1 :] - gaps[:, k : k + 1]
+        ahead, behind = (lead > tie).mean(axis=0), (lead < -tie).mean(axis=0)
+        even = 1 - ahead - behind
+        tied += int((even >= level).sum())
+        unclear += int((np.maximum(np.maximum(ahead, behind), even) < level).sum())
+    return unclear, tied
+
+
+def direction_sentence(problem: Problem, tasks: Board | None) -> str:
+    """Return which tasks first place depends on although a low score may be good on them, by name or correlation."""
+    from nashboard.evaluation.audit.task_quality import correlations, negative_by_chance
+
+    assert tasks is not None
+    assert isinstance(problem.data, Scores)
+    S = problem.scaled.values
+    named = any(note.startswith(HIGH_IS_GOOD) for note in problem.given.origin.notes)
+    enough = len(S) >= FEWEST_AGENTS and S.shape[1] > 2  # of two tasks, either may be wrong
+    r = np.nan_to_num(correlations(S)) if enough else np.zeros(S.shape[1])
+    negative = (r < 0) & (adjust_holm(negative_by_chance(r, len(S))) <= 1 - SURE)
+    doubtful = [
+        task
+        for k, task in enumerate(tasks.names)
+        if tasks.probability_top[k] >= LIKELY
+        and not problem.data.lower_is_better[k]
+        and (negative[k] or (named and is_called_low(task)))
+    ]
+    if not doubtful:
+        return ""
+    remedy = f"if a low one is, pass {spell_option('lower_is_better', doubtful)}"
+    return f"First place depends on {listed(doubtful, 3)}, where a high score counts as good: {remedy}."
+
+
+def task_sentence(problem: Problem, tasks: Board | None) -> str:
+    """Return which tasks tell agents apart, or decide, and why the others were set aside."""
+    assert tasks is not None
+    n, call, facts = len(tasks.names), problem.settings.call, problem.draws.facts
+    aside, told = list_tasks(problem, tasks, "set_aside"), list_tasks(problem, tasks, "told_apart")
+    if not told and "told_apart" in facts:
+        return f"No single task tells the {call} apart beyond noise."
+    unrelated, alike, unclear = (len(list_tasks(problem, tasks, key)) for key in ("unrelated", "equivalent", "unclear"))
+    doubtful = list_tasks(problem, tasks, "doubtful")
+    if aside or unclear:
+        reasons = {
+            "{} differ{s} by less than the noise of one score": alike,
+            "{} show{s} no difference beyond noise in these data": len(aside) - unrelated - alike,
+            "{} share{s} no skill with the others": unrelated,
+        }
+        said = [text.format(f"{k:,}", s="s" * (k == 1)) for text, k in reasons.items() if k]
+        does = f"tell{'s' * (len(told) == 1)} the {call} apart"
+        if facts.get("noise") == "residual":
+            does = f"measure{'s' * (len(told) == 1)} shared skills"
+        found = f"{len(told):,} of {n:,} tasks {does}: {listed(told, 3)}."
+        if said:
+            found += f" Set aside: {'; '.join(said)}."
+        if doubtful:
+            found += (
+                f" On {number_of(len(doubtful), 'tasks')} without a shared skill the {call} differ by more than the "
+            )
+            found += "noise elsewhere: if that is real, give standard errors or numbers of items."
+        if unclear:
+            verb = "is uncertain and counts" if unclear == 1 else "are uncertain and count"
+            found += f" {unclear:,} {verb} in some of the draws."
+        return found
+    decide = [tasks.names[k] for k in np.argsort(-tasks.weights, kind="stable") if tasks.probability_top[k] >= LIKELY]
+    if not decide or len(decide) == n:
+        return ""
+    verb = "decides" if len(decide) == 1 else "decide"
+    draws = "" if problem.literal else " in at least half of the draws"
+    return f"{len(decide):,} of {n:,} tasks {verb} who is first{draws}: {listed(decide, NAMED)}."
+
+
+def list_tasks(problem: Problem, tasks: Board, fact: str) -> list[str]:
+    """Return the tasks, copies included, that a fact of the model lists."""
+    assert isinstance(problem.merged, Scores)
+    assert problem.tasks is not None
+    listed_ = set(problem.draws.facts.get(fact, ()))
+    return [
+        name
+        for name, k in zip(tasks.names, problem.tasks.label, strict=True)
+        if problem.merged.tasks[int(k)] in listed_
+    ]
+
+
+NOISE = {
+    "few": "No standard errors are given, and so few scores cannot show them: intervals rest on the model's prior.",
+    "residual": "No standard errors are given: differences that {skills} not explain may be noise.",
+    "mixed": "Standard errors are given for some tasks; on the others, differences that shared skills do not explain "
+    "may be noise.",
+}
+
+
+def noise_sentence(problem: Problem) -> str:
+    """Return which noise was assumed for scores."""
+    facts = problem.draws.facts
+    if problem.literal:
+        return "The scores are taken as exact: there are no intervals." if len(problem.draws) == 1 else ""
+    noise = str(facts.get("noise"))
+    if noise == "residual" and min(problem.expected.shape) < IDENTIFIED:
+        return NOISE["few"]
+    least, most = (int(np.quantile(facts.get("ranks", (1,)), level, method="nearest")) for level in (0.05, 0.95))
+    number = f"{least}" + f" to {most}" * (most > least)
+    said = "one shared skill does" if number == "1" else f"{number} shared skills do"
+    return NOISE.get(noise, "").format(skills=said)
+
+
+def size_sentence(problem: Problem) -> str:
+    """Return how much data there are, and what is missing."""
+    data, call = problem.data, problem.settings.call
+    n = len(data.agents)
+    if isinstance(data, Matches):
+        played = (
+            f"{count(data.n_games)} games" if NO_COUNTS not in data.origin.notes else f"{len(data.pairs):,} win rates"
+        )
+        met = "every pair met" if data.coverage == 1 else f"{data.coverage:.0%} of the pairs met"
+        return f"{n:,} {call}, {played}, {met}."
+    if isinstance(data, Scores):
+        holes = int(data.missing.sum())
+        missing = f", {holes:,} of {data.missing.size:,} scores missing" if holes else ""
+        return f"{n:,} {call}, {number_of(len(data.tasks), 'tasks')}{missing}."
+    return f"{n:,} {call}, payoffs {'as given' if problem.literal else 'with errors'}."

@@ -1,0 +1,120 @@
+"""What to know before relying on a board: what was left out, pooled or assumed, and what data cannot show."""
+
+from typing import Any
+
+import numpy as np
+
+from nashboard._text import listed
+from nashboard.data.matches import NO_COUNTS, Matches
+from nashboard.data.origin import CHOSEN
+from nashboard.data.payoffs import Payoffs
+from nashboard.data.scores import Scores
+from nashboard.evaluation.problem import Problem
+from nashboard.ratings.hierarchical.systems import DENSE
+from nashboard.ratings.schedule import SIMILAR_OPPONENTS, choose_prior, pairs_similar_agents
+
+FEW = 100  # draws below which the ends of intervals are rough
+UNBEATEN = "never lost a game: only the prior limits the rating."
+UNITS = 10  # times the median task: from here on a task has another unit
+RELIES_ON_PRIOR = (
+    "The schedule may follow strength (divisions, matchmaking), and in leagues of this size opponents are taken as met "
+    "at random: those who are far apart may be further apart than shown."
+)
+BY_STRENGTH = (
+    "The schedule may follow strength (divisions, matchmaking): each rating is learned around those of its opponents, "
+    "and intervals between those who are far apart may be too narrow."
+)
+UNCOUNTED = "The win rates come without numbers of games: they are taken as exact, and there are no intervals."
+
+
+def write_warnings(problem: Problem) -> tuple[str, ...]:
+    """Return what to know before relying on the board."""
+    data = problem.data
+    found = [sentence(note) for note in problem.notes]
+    what = "results" if isinstance(data, Matches) else "data"  # equal results of few games may be chance
+    found += copy_warning(problem.exact.groups(data.agents), problem.settings.call, what)
+    if problem.tasks is not None and isinstance(data, Scores):
+        found += copy_warning(problem.tasks.groups(data.tasks), "tasks", "data")
+    found += pool_warning(problem)
+    found += [sentence(str(left)) for left in problem.given.origin.left_out]
+    found += [
+        sentence(note)
+        for note in problem.given.origin.notes
+        if not note.startswith(CHOSEN) and note != NO_COUNTS and note not in problem.notes
+    ]
+    found += mean_warning(data)
+    if isinstance(data, Payoffs) and problem.literal and problem.settings.noise == "model":
+        found.append("The payoffs have neither standard errors nor numbers of games: they are taken as exact.")
+    if NO_COUNTS in problem.given.origin.notes:
+        found.append(UNCOUNTED)
+    if isinstance(data, Matches) and not problem.literal and 0 < len(data.unbeaten) < len(data.agents):
+        found.append(f"{listed(data.unbeaten, 3)} {UNBEATEN}")
+    if problem.draws.facts.get("around_opponents"):
+        found.append(BY_STRENGTH)
+    elif isinstance(data, Matches) and not problem.literal:
+        if len(data.agents) > DENSE and choose_prior(data):
+            found.append(RELIES_ON_PRIOR)
+        elif pairs_similar_agents(data):
+            found.append(SIMILAR_OPPONENTS)
+    if problem.literal and not problem.equilibrium.unique:
+        found.append("There are several equilibria: the weights are those of maximum entropy.")
+    if 1 < len(problem.draws) < FEW:
+        found.append(f"{len(problem.draws):,} draws are few: the ends of intervals are rough below {FEW}.")
+    return tuple(dict.fromkeys(found))
+
+
+def pool_warning(problem: Problem) -> list[str]:
+    """Return which near-duplicates were pooled, and whether it is uncertain which entries are copies."""
+    found = []
+    if "copies" in problem.draws.facts:
+        found.append(
+            f"Some {problem.settings.call} are probably the same under several names "
+            f"(P = {problem.draws.facts['copies']:.2f}); all numbers are averages over which ones these are."
+        )
+    if not problem.pools:
+        return found
+    groups = "; ".join(listed(group, 4) for group in problem.pools[:3])
+    more = f"; and {len(problem.pools) - 3:,} more groups" if len(problem.pools) > 3 else ""
+    apart = "pool=False (--no-pool) keeps them apart."
+    return [*found, f"Probable near-duplicates are pooled and share their data: {groups}{more}. {apart}"]
+
+
+def copy_warning(groups: tuple[tuple[str, ...], ...], call: str, what: str) -> list[str]:
+    """Return that entries with identical results or data were found, and how they count."""
+    if not groups:
+        return []
+    many = f"{len(groups):,} groups of {call} have" if len(groups) > 1 else f"One group of {call} has"
+    first = f"{listed(groups[0], 3)}{' first' if len(groups) > 1 else ''}"
+    return [f"{many} identical {what} ({first}): each group counts once; the plain average counts them as entered."]
+
+
+def mean_warning(data: Any) -> list[str]:
+    """Return why there is no mean column, or which tasks decide it because of their unit."""
+    if not isinstance(data, Scores) or len(data.tasks) < 2:
+        return []
+    lower = data.lower_is_better
+    if lower.any() and not lower.all():
+        low = listed([task for task, is_low in zip(data.tasks, lower, strict=True) if is_low], 3)
+        return [f"There is no mean column: on {low} a low score is good, and a mean cannot mix the two directions."]
+    size = np.nanmax(np.abs(data.values), axis=0)
+    width = np.nanmax(data.values, axis=0) - np.nanmin(data.values, axis=0)
+    wide = (size >= UNITS * np.median(size)) & (width >= UNITS * np.median(width))
+    if data.scaling != "raw" or width[wide].sum() <= width[~wide].sum():
+        return []
+    k = int(np.argmax(width))
+    largest, middle = (f"{x:,.0f}" if x >= 100 else f"{x:.3g}" for x in (width[k], np.median(width)))
+    most = listed([data.tasks[t] for t in np.argsort(-width, kind="stable") if wide[t]], 3)
+    return [
+        f"Tasks have different units, and most of the plain mean is {most} (scores differ by {largest} on "
+        f"{data.tasks[k]!r}, by {middle} on the median task)."
+    ]
+
+
+def counts_are_known(warnings: tuple[str, ...]) -> bool:
+    """Return whether games were counted, by the warnings of an evaluation: win rates may come without counts."""
+    return UNCOUNTED not in warnings
+
+
+def sentence(text: str) -> str:
+    """Return a note as a sentence."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
