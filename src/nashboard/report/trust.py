@@ -120,7 +120,7 @@ def outcome(found: Findings) -> list[Part]:
     elif size(found.evaluation) > FULL:
         notes.append(f"With more than {FULL} entries a report tries no noisy copies; nashboard stress does.")
     if notes:
-        shown.append(Sentences(lines=tuple(notes), tone="missing", title="About this test"))
+        shown.append(Sentences(lines=tuple(map(capital, notes)), tone="missing", title="About this test"))
     return shown
 
 
@@ -150,7 +150,7 @@ def opinions(found: Findings) -> list[Part]:
     table = trials.table()
     sentence = trials.summary()
     shown, known = len(trials.trials), len(methods())
-    caption = f"{shown} of {known} methods, those that take no time; `nashboard methods FILE` compares all"
+    caption = f"The {shown} fastest of {known} methods; `nashboard methods FILE` compares all"
     return [
         Sentences(lines=(f"{sentence[:1].upper()}{sentence[1:]}.",)),
         draw("chart-methods", charts.method_ranks, trials),
