@@ -16,11 +16,11 @@ equilibria, weights may jump. Exploitability does not: it moves by at most ``ZER
 
 *Margins and ranks.* Players that tie by the rule are first taken together, and the answer has to be an equilibrium of
 all of them. A tie may be missed by no more than a share of the weakest singular value that counts: otherwise what is
-called a tie would choose the weights. Where that fails, the differences decide, as far as doubles can tell; and where those fail too, the
-payoffs are rounded to a multiple of ``ZERO``, after which they differ clearly or not at all. Between the rounding of
-a double and that multiple the choice among equilibria rests on this rule, not on the payoffs; `Certificate.condition`
-is infinite or very large for such games. An earlier version solved small ones in fractions: of 6,600 games made to be
-hard, 23 needed that, all with noise of 1e-12 of the payoffs put in on purpose.
+called a tie would choose the weights. Where that fails, the differences decide, as far as doubles can tell; and where
+those fail too, the payoffs are rounded to a multiple of ``ZERO``, after which they differ clearly or not at all.
+Between the rounding of a double and that multiple the choice among equilibria rests on this rule, not on the payoffs;
+`Certificate.condition` is infinite or very large for such games. An earlier version solved small ones in fractions: of
+6,600 games made to be hard, 23 needed that, all with noise of 1e-12 of the payoffs put in on purpose.
 
 Certificates do not use the rule to excuse an error. Exploitability is computed on the payoffs as they came in, the
 residual on those between classes (the same numbers, unless members of a class differ), and a result whose
