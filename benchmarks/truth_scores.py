@@ -11,7 +11,8 @@ The true gap of an agent is its distance to the best in the Nash average of the 
   Reported: Kendall's tau-b of the point estimates, and how often the worst agent is called first.
 - *gap*: in the units of the board (the same size of a unit for each task, the same tasks set aside), because an
   interval can only cover a number in its own unit. Reported: coverage of 95% intervals, root mean square error
-  relative to that of literal Nash in its units, calibration of P(top), and estimates inside their own interval (those
+  relative to that of literal Nash in its units, calibration of P(top), in how many tables an agent that is not at the
+  top has a P(top) of at least 1/2, and estimates inside their own interval (those
   of the board, and plain posterior means).
 - *all*: as *gap*, but with the tasks that were set aside although their true scores differ. Reported: coverage.
 
@@ -147,6 +148,19 @@ def percentages(
     return draw
 
 
+def dominated(agents: int, real: int, guesses: int, items: int, behind: float) -> Callable[[np.random.Generator], Case]:
+    """The first agent is the best on every task, the second is behind it on every real one; nobody gives the noise."""
+
+    def draw(rng: np.random.Generator) -> Case:
+        p = np.maximum(one_skill(rng, agents, real), 0.27)
+        p[0] = np.maximum(p.max(axis=0), 0.27 + behind)
+        p[1] = p[0] - behind
+        case = measure_items(rng, np.hstack([p, guessed(agents, guesses)]), items)
+        return Case(truth=case.truth, scores=Scores.from_array(case.scores.values))
+
+    return draw
+
+
 def tasks_of_their_own(rng: np.random.Generator) -> Case:
     """Four tasks that share nothing with the others, measured as well as they are: no table can show that."""
     truth = np.hstack([rng.normal(size=(12, 1)) + 0.3 * rng.normal(size=(12, 10)), rng.normal(size=(12, 4))])
@@ -201,6 +215,9 @@ REGIMES: dict[str, Callable[[np.random.Generator], Case]] = {
     "unknown noise, 8 agents, 10 guessed": percentages(8, 6, 10, 300),
     "unknown noise, 10 agents, own talents, 12 guessed": percentages(10, 8, 12, 250, own=0.2),
     "unknown noise, 6 agents, 4 tasks": percentages(6, 4, 0, 200),
+    "unknown noise, second dominated, 6 + 6 tasks": dominated(10, 6, 6, 300, 0.04),
+    "unknown noise, second dominated, 6 agents, 4 + 4": dominated(6, 4, 4, 200, 0.05),
+    "unknown noise, second dominated, 16 agents, 15 + 5": dominated(16, 15, 5, 250, 0.04),
     "unknown noise, 4 tasks of their own": tasks_of_their_own,
     "unknown noise, guessed tasks of fewer items": fewer_items,
 }
@@ -248,6 +265,7 @@ def run_regime(name: str, tables: int, seed: int) -> dict[str, float]:
             ("order of Nash", kendalltau(literal, paper)[0]),
             ("order of mean", kendalltau(mean, paper)[0]),
             ("worst first", float(p_top[worst] >= 0.5)),
+            ("not best, 1/2", float((p_top[board > 1e-9] >= 0.5).any())),
             ("worst first, Nash", float(literal[worst] <= 1e-9)),
             ("error", np.mean((point - board) ** 2)),
             ("error of Nash", np.mean((literal - paper) ** 2)),

@@ -134,7 +134,7 @@ def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -
         for a, b in np.argwhere(np.triu(found.together >= SHARED, 1)):
             label[label == label[b]] = label[a]
     label = np.unique(label, return_inverse=True)[1]
-    if planes and not (averaged and copies_explain_planes(matches, fit, planes, label)):
+    if planes and not (found.no_copies <= 1 - SURE and copies_explain_planes(matches, fit, label)):
         return decide_groups(matches, fit, planes)
     if fit.around_opponents:  # many copies, which have the same opponents, look like a division
         pooled = pool_matches(matches, np.unique(found.label[-1], return_inverse=True)[1])
@@ -151,16 +151,13 @@ def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -
     )
 
 
-def copies_explain_planes(matches: Matches, fit: HierarchicalFit, planes: int, label: Ints) -> bool:
-    """Return whether groups predict left-out pairs better than planes of rotation, and leave no planes over.
+def copies_explain_planes(matches: Matches, fit: HierarchicalFit, label: Ints) -> bool:
+    """Return whether no planes of rotation are left where groups are pooled.
 
-    Many copies against the same opponents look like a few traits that decide everything.
+    Copies with the same opponents look like a few traits that decide everything. Left-out pairs do not show the
+    difference: planes predict the pairs of copies as well as one agent in their place does.
     """
-    pooled = fit_hierarchical(pool_matches(matches, label), like=fit) if label.any() else fit
-    if pooled is fit or count_planes(pooled):
-        return False
-    apart = predict_pairs(fit, np.arange(len(label)), fit, planes)
-    return predict_pairs(fit, label, pooled, 0) > apart + ENOUGH
+    return bool(label.any()) and not count_planes(fit_hierarchical(pool_matches(matches, label), like=fit))
 
 
 def decide_groups(matches: Matches, fit: HierarchicalFit, planes: int) -> NearDuplicates:
