@@ -14,8 +14,16 @@ from nashboard.data.matches import Clusters
 from nashboard.equilibrium.nash_average import nash_average
 from nashboard.evaluation.audit.transitivity import ladder_p_value, strongest_triples
 from nashboard.evaluation.posterior.duplicates import find_near_duplicates
-from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs, solve_among_contenders, solve_games
-from nashboard.ratings.hierarchical.model import HierarchicalFit, fit_hierarchical
+from nashboard.evaluation.posterior.matches import (
+    draw_matches,
+    draw_payoffs,
+    solve_all,
+    solve_among_contenders,
+    solve_games,
+)
+from nashboard.ratings.hierarchical.model import HierarchicalFit, fit_hierarchical, fit_pairs
+from nashboard.ratings.hierarchical.pairs import SIGMA_SCALE, TAU_RANGE, count_pairs
+from nashboard.ratings.hierarchical.partitions import concentrations, draw_with_partitions, sample_partitions
 from nashboard.ratings.hierarchical.planes import count_planes
 
 
@@ -217,6 +225,40 @@ def test_noisy_copies_are_found_pooled_and_do_not_raise_the_error(sigma: float, 
     assert answers.count("yes") >= (24 if tau < 1 else 20)
     assert np.mean(family) > 0.7
     assert np.sqrt(np.mean(crowded) / np.mean(alone)) < 1.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("games", [1, 10])
+@pytest.mark.parametrize("copies", [False, True])
+def test_arenas_drawn_from_the_prior_are_covered(games: int, copies: bool) -> None:
+    n, repeats, covered, ranks = 14, 60, [], []
+    for seed in range(repeats):
+        rng = np.random.default_rng([31, games, seed])
+        met = np.triu(rng.random((n, n)) < 0.5, 1) | np.eye(n, k=1, dtype=np.bool_)
+        even = count_pairs(nb.Matches.from_counts(games * (met | met.T) / 2))
+        grid = np.geomspace(*TAU_RANGE, 400)
+        prior = np.exp(even.tau_prior(grid))
+        sigma, tau = abs(rng.normal(0, SIGMA_SCALE)), rng.choice(grid, p=prior / prior.sum())
+        label, theta = np.arange(n), rng.choice(concentrations(n)[0])
+        for k in range(n if copies else 0):  # a Chinese restaurant
+            seat = rng.random() * (theta + k)
+            label[k] = label[int(seat)] if seat < k else k
+        x = truth_of(n, sigma, tau, rng)[np.ix_(label, label)]
+        matches = play(x, games * (met | met.T).astype(np.float64), rng)
+        fit = fit_pairs(matches.agents, count_pairs(matches))
+        if copies:
+            near = np.ones((n, n), dtype=np.bool_)
+            model = draw_with_partitions(fit, near, sample_partitions(fit, near, 20, seed), 200, rng)
+        else:
+            model = fit.draw(200, rng)
+        _, gaps, _ = solve_all(model)
+        entered = np.unique(label)
+        truth = solve_games(x[None][:, entered][:, :, entered])[0][0][np.searchsorted(entered, label)]
+        low, high = np.quantile(gaps, [0.025, 0.975], axis=0, method="weibull")
+        covered.append(np.mean((low <= truth + 1e-9) & (truth <= high + 1e-9)))
+        ranks.append(np.mean(model.sigma < sigma))
+    assert 0.92 < np.mean(covered) < 0.98
+    assert abs(np.mean(ranks) - 0.5) < 3 * np.sqrt(1 / 12 / repeats)
 
 
 def test_different_agents_are_not_pooled_and_thin_data_cannot_tell() -> None:
