@@ -432,6 +432,9 @@ def test_an_agent_that_improved_is_seen_with_its_cause() -> None:
     old, new = (nb.evaluate(play_again(x, k, games=60), n_resamples=200) for k, x in enumerate((r, better)))
     found = nb.changes(old, new)
     assert "a4" in found.moved
+    shown = found.table().to_columns()
+    assert shown["change"] == pytest.approx([move.relative * 400 / np.log(10) for move in found.moves])
+    assert "(Elo points)" in found.table().columns[2].meaning
     assert {cause.agent for cause in found.causes} >= {"a4"}
     assert nb.history([old, new]).gap.shape == (6, 2)
     wrong: Any

@@ -9,11 +9,13 @@ import numpy as np
 from nashboard._tables import Column, Result, Table
 from nashboard._text import listed, number_of
 from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
 from nashboard.evaluation.board.headline import likely_first
 from nashboard.evaluation.posterior.scores import adjust_holm
+from nashboard.evaluation.problem import LOG_ODDS
 
 MOST_CAUSES = 5  # results named per agent that moved
 
@@ -113,7 +115,18 @@ class Changes(Result):
         return (*lines, *(f"{what}: {listed(names)}." for what, names in lists.items() if names))
 
     def table(self) -> Table:
-        """Return a row per agent that both evaluations have."""
+        """Return a row per agent that both evaluations have; changes in the unit of the board."""
+        points = self.unit == LOG_ODDS
+        scale, unit, decimals = (POINTS_PER_LOGIT, "Elo points", 0) if points else (1.0, self.unit, 3)
+        meanings = {
+            "relative": ("change", f"towards the best, relative to the typical agent ({unit})"),
+            "low": ("low", "lower end of the interval of the change"),
+            "high": ("high", "upper end of the interval of the change"),
+        }
+        changes = (
+            Column(name, meaning, decimals=decimals, cell=lambda move, of=field: scale * getattr(move, of))
+            for field, (name, meaning) in meanings.items()
+        )
         return Table.of(
             self.moves,
             Column("agent"),
@@ -122,9 +135,7 @@ class Changes(Result):
                 f"whether it moved beyond noise, {self.level:.0%} over all agents together",
                 cell=lambda move: "yes" if move.beyond_noise else "no",
             ),
-            Column("change", f"towards the best, relative to the typical agent ({self.unit})", cell="relative"),
-            Column("low", "lower end of the interval of the change"),
-            Column("high", "upper end of the interval of the change"),
+            *changes,
             Column("p", "p-value of no change, Holm", decimals=4, cell="p_value"),
             Column("rank before", "rank interval in the old evaluation", cell="rank_before"),
             Column("rank after", "rank interval in the new evaluation", cell="rank_after"),
