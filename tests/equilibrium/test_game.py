@@ -124,6 +124,39 @@ def test_models_that_contradict_themselves_are_refused() -> None:
         nb.nash_average(Liar(3000))
 
 
+class NearlyAntisymmetric:
+    """Two planes and ratings, except for one payoff, of columns alone or of products, too."""
+
+    def __init__(self, size: int, wrong: tuple[int, int], by: float, products: bool) -> None:
+        rng = rng_of(size)
+        self.size, self.wrong, self.by, self.products = size, wrong, by, products
+        self.right = RatingsModel.from_arrays(2 * rng.normal(size=size), rng.normal(size=(size, 4)))
+
+    def columns(self, indices: Any) -> Matrix:
+        columns = self.right.columns(indices)
+        columns[self.wrong[0], indices == self.wrong[1]] += self.by
+        return columns
+
+    def product(self, weights: Matrix) -> Matrix:
+        averages = self.right.product(weights)
+        averages[self.wrong[0]] += self.by * weights[self.wrong[1]] * self.products
+        return averages
+
+
+@pytest.mark.parametrize("size", [1500, 20_000])
+def test_one_wrong_payoff_of_a_large_model_is_found(size: int) -> None:
+    found = nb.nash_average(NearlyAntisymmetric(size, (0, 1), 0.0, True))
+    a, b = (found.agents.index(name) for name in found.support[:2])
+    other = 0 if a else 3
+    for wrong in ((a, b), (other, b), (b, other), (size // 2, size - 1), (7, 8)):
+        i, j = (f"agent {k + 1}" for k in sorted(wrong))
+        with pytest.raises(nb.InputError, match=f"not antisymmetric: '{i}' against '{j}'"):
+            nb.nash_average(NearlyAntisymmetric(size, wrong, 1e-5, True))
+    for row in (a, other):
+        with pytest.raises(nb.InputError, match="contradicts itself"):
+            nb.nash_average(NearlyAntisymmetric(size, (row, b), 1e-5, False))
+
+
 @pytest.mark.parametrize("n", [4, 300])
 def test_masked_and_complex_numbers_are_refused(n: int) -> None:
     A = dense(0, n)

@@ -11,7 +11,8 @@ Payoffs of agents need not be written down. Any object with these three is a gam
     product(weights)  (size,) average payoff of every agent against a mixture, ``A @ weights``
 
 An attribute ``agents`` with names is used where there is one. Models of up to 1,024 agents are written out and checked
-in full; of larger ones samples, and every payoff that takes part in a solve, are checked.
+in full. Of larger ones ``product`` is checked to be antisymmetric with random mixtures, ``y'A x + x'A y = 0``, which a
+single wrong pair is enough to miss, and all columns that a solve uses to be those of ``product``.
 """
 
 from collections.abc import Iterable, Sequence
@@ -44,7 +45,8 @@ SMALL = 1024  # up to this size a copy costs nothing
 CELLS = 1 << 25  # how many cells of a model's columns are in memory at a time
 FIRST = 64  # agents of a model whose payoffs are looked at together, where its largest payoff is sought
 SEARCHED = 1 << 22  # payoffs that are looked at for that, at most
-SAMPLE = 32  # agents of a large model whose payoffs are checked against each other
+SAMPLE = 32  # agents of a large model whose payoffs are looked at for its largest
+SEED = 20180715  # of the mixtures against which large models are checked
 
 
 @runtime_checkable
@@ -229,21 +231,63 @@ def swapped(C: Floats) -> Floats:
 def written_out(model: PayoffModel, agents: Sequence[str], precision: float) -> Matrix:
     """Return the matrix of a small model, checked in full, up to the precision of its numbers."""
     A = columns_of(model, np.arange(model.size))
-    refuse_one_way(A, agents, share=max(ROUNDING, 4 * precision))
+    refuse_one_way(A, agents, share=share_of(precision))
     return Matrix(A=A / 2 - A.T / 2 + 0.0)
 
 
-def sampled_scale(model: PayoffModel, agents: Sequence[str]) -> float:
-    """Return the largest payoff of some agents of a large model, whose columns and product have to agree."""
+def sampled_scale(model: PayoffModel, agents: Sequence[str], share: float) -> float:
+    """Return the largest payoff of some agents of a large model that is antisymmetric, up to a share of it."""
     some = np.unique(np.linspace(0, model.size - 1, SAMPLE).astype(np.intp))
     columns = np.hstack([columns_of(model, some[k : k + 1]) for k in range(len(some))])
     scale = largest(columns)
-    refuse_one_way(columns[some], [agents[k] for k in some], scale)
-    weights = np.zeros(model.size)
-    weights[some] = 1 / len(some)
-    if not np.abs(np.asarray(model.product(weights)) - columns.mean(axis=1)).max() <= ROUNDING * scale:
-        raise InputError("the model contradicts itself: product(weights) is not what columns(indices) add up to")
+    refuse_one_way(columns[some], [agents[k] for k in some], scale, share)
+    refuse_contradiction(model, some, columns, share * scale)
+    rng = np.random.default_rng(SEED)
+    x, y = rng.uniform(0.5, 1.0, (2, model.size)) * rng.choice([-1.0, 1.0], (2, model.size))
+    everybody = np.arange(model.size)
+    allowed = max(share, 4 * EPS * model.size**1.5) * scale  # rounding of averages, added up over all agents
+    if not abs(sum_both_ways(model, x, y, everybody, everybody)) <= allowed:
+        pair = find_one_way(model, x, y)
+        refuse_one_way(columns_of(model, pair)[pair], [agents[k] for k in pair], scale, share)
     return scale
+
+
+def sum_both_ways(model: PayoffModel, x: Floats, y: Floats, rows: Ints, columns: Ints) -> float:
+    """Return ``y'A x + x'A y`` over some pairs, from products with mixtures: 0 where ``A`` is antisymmetric."""
+    total = 0.0
+    for some, here, others, there in ((columns, x, rows, y), (rows, y, columns, x)):
+        for sign in (1.0, -1.0):
+            weights = np.zeros(model.size)
+            weights[some] = np.maximum(sign * here[some], 0.0)
+            if size := float(weights.sum()):
+                averages = np.asarray(model.product(weights / size), dtype=np.float64)
+                total += sign * size * float(there[others] @ averages[others])
+    return total
+
+
+def find_one_way(model: PayoffModel, x: Floats, y: Floats) -> Ints:
+    """Return the two agents whose payoffs against each other are furthest from cancelling, by bisection."""
+    rows, columns = np.arange(model.size), np.arange(model.size)
+    while len(rows) > 1 or len(columns) > 1:
+        if len(rows) >= len(columns):
+            rows = max(np.array_split(rows, 2), key=lambda half: abs(sum_both_ways(model, x, y, half, columns)))
+        else:
+            columns = max(np.array_split(columns, 2), key=lambda half: abs(sum_both_ways(model, x, y, rows, half)))
+    return np.unique([rows[0], columns[0]])
+
+
+def refuse_contradiction(model: PayoffModel, indices: Ints, columns: Floats, allowed: float) -> None:
+    """Raise an error where ``product`` of a model is not what its columns add up to."""
+    weights, some = np.zeros(model.size), irrational_weights(len(indices))
+    weights[indices] = some / some.sum()
+    off = np.abs(np.asarray(model.product(weights)) - columns @ weights[indices]).max()
+    if not off <= allowed / np.sqrt(len(indices)):
+        raise InputError("the model contradicts itself: product(weights) is not what columns(indices) add up to")
+
+
+def share_of(precision: float) -> float:
+    """Return the share of the largest payoff by which payoffs of a model may contradict each other."""
+    return max(ROUNDING, 4 * precision)
 
 
 def refuse_one_way(A: Floats, agents: Sequence[str], scale: float | None = None, share: float = ROUNDING) -> None:
@@ -301,7 +345,7 @@ class AgentsGame:
             scale = model.scale()
             classes = model.classes(scale, same)
         else:
-            scale = sampled_scale(model, agents)
+            scale = sampled_scale(model, agents, share_of(precision))
             classes = identical_agents(model.size, lambda k: columns_of(model, k), model.product, same * scale)
         return AgentsGame(
             agents=agents, model=model, classes=(classes,), scale=scale, unit=unit, made=made, precision=precision
@@ -339,10 +383,12 @@ class AgentsGame:
     def fetch(self, rows: Ints, columns: Ints) -> Floats:
         """Return the payoffs of some agents against some others, of a model that has only columns."""
         step = max(1, CELLS // self.model.size)
-        parts = [columns_of(self.model, columns[at : at + step])[rows] for at in range(0, len(columns), step)]
-        block = np.hstack(parts)
-        if len(rows) == len(columns) and (rows == columns).all():
-            refuse_one_way(block, [self.agents[k] for k in rows])
+        block = np.empty((len(rows), len(columns)))
+        for at in range(0, len(columns), step):
+            some = columns[at : at + step]
+            whole = columns_of(self.model, some)
+            refuse_contradiction(self.model, some, whole, share_of(self.precision) * self.scale)
+            block[:, at : at + step] = whole[rows]
         return block
 
     def gains(self, mixtures: Sequence[Floats], value: float | None = None) -> list[Floats]:
