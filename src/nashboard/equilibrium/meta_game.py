@@ -6,8 +6,8 @@ one of three things, and the certificate of the result is the same as that of `n
 * it loses to every equilibrium of the others: nothing changes, shown by one product;
 * it ties with all of them and its payoffs combine those of some pivot agents: the set of equilibria grows by one
   dimension, and the most even one follows from as many unknowns as there are pivots (`grow_face`);
-* it changes who has weight: the game is solved among the agents that had weight and the new one, and whoever ties or
-  does better joins (`solver`).
+* it changes who has weight: the game is solved among the agents that had weight, those that nearly had, and the new
+  one, and whoever ties or does better joins (`solver`). Where half of all agents matter this is half of a new solve.
 
 Balduzzi et al. 2019, *Open-ended learning in symmetric zero-sum games*, define relative population performance and
 effective diversity; Czarnecki et al. 2020, *Real world games look like spinning tops*, Nash clusters.
@@ -52,6 +52,7 @@ from nashboard.equilibrium.solver import OracleSolution, Solution, embed, find_e
 from nashboard.errors import ConvergenceError, InputError
 
 LOOKED_AT = 4  # opponents against whom a new agent is first compared with the others: its largest wins and losses
+CLOSE = 2  # one agent without weight, of the smallest margins, takes part in a new solve for so many with weight
 SPARE = 4  # a face is grown from pivots where it has so many times as many agents with weight
 
 
@@ -282,7 +283,11 @@ def follow(state: State | None, A: Floats, agents: tuple[str, ...], unit: str, p
             grown = grow_face(state, game, int(new[0]))
             if grown is not None:
                 return grown
-    start = [np.append(state.support, new)]
+    matter = np.append(state.support, new)
+    margins = -game.gains([np.append(state.inner, np.zeros(len(new)))])[0]
+    margins[matter] = np.inf
+    near = np.argsort(margins, kind="stable")[: min(len(matter) // CLOSE, size - len(matter))]
+    start = [np.append(matter, near)]
     return State(game=game, found=find_equilibrium(game, [np.zeros(size)], start=start))
 
 
