@@ -401,7 +401,7 @@ def test_averages_links_and_sizes_are_no_tasks() -> None:
     assert [(what, why) for what, _, why in left_out(scores)] == [
         ("columns", "computed from the others: 'Average'"),
         ("columns", "text, not numbers: 'URL'"),
-        ("columns", "metadata by their names: 'Parameters'"),
+        ("columns", "metadata by name: 'Parameters'"),
     ]
     board = touched("board_with_metadata.csv")
     assert board.tasks == ("Math", "Code", "Writing")
@@ -545,3 +545,10 @@ def test_json_of_pandas_is_the_frame_in_every_orientation(orient: Any, tmp_path:
         (tmp_path / name).write_text(text)
     assert table(nb.read_scores(tmp_path / "scores.json")) == table(nb.read_scores(scores))
     assert counts(nb.read_matches(tmp_path / "log.json")) == counts(nb.read_matches(log))
+
+
+def test_a_board_in_arrow_whose_first_column_has_no_name_is_read_as_its_file() -> None:
+    file = TOUCH / "alpaca_leaderboard.csv"
+    frame = pl.read_csv(file)
+    arrow = frame.rename({frame.columns[0]: ""}).to_arrow()
+    assert table(nb.read_scores(arrow)) == table(nb.read_scores(file))

@@ -150,13 +150,32 @@ def find_directions(
 def refuse_two_directions(cells: pl.DataFrame, source: str) -> None:
     """Raise an error where a file says of one task that lower is better and that higher is."""
     said = cells.filter(pl.col("lower_is_better").is_not_null()).select("task", "lower_is_better").unique()
-    torn = said["task"].filter(said["task"].is_duplicated()).unique().sort()
-    if len(torn):
+    refuse_torn(said["task"].filter(said["task"].is_duplicated()), source)
+
+
+def refuse_torn(tasks: pl.Series, source: str) -> None:
+    """Raise an error that names the tasks of which both directions were said, if there are any."""
+    if len(tasks):
         raise InputError(
-            f"{source!r} says of {listed(torn)} both that lower and that higher is better",
+            f"{source!r} says of {listed(tasks.unique().sort())} both that lower and that higher is better",
             hint="pass {option}",
             option="lower_is_better",
         )
+
+
+def refuse_mixed_metrics(used: Sequence[tuple[str, str, str]], where: str) -> None:
+    """Raise an error where a task is scored by several metrics: within an agent, or from agent to agent."""
+    first: dict[str, tuple[str, str]] = {}
+    for agent, task, metric in used:
+        other, other_metric = first.setdefault(task, (agent, metric))
+        if metric == other_metric:
+            continue
+        said = f"the task {task!r} is scored by {other_metric or 'nothing'!r} for {other!r} but by "
+        said += f"{metric or 'nothing'!r} for {agent!r}"
+        if agent == other:
+            number = sum(entry[:2] == (agent, task) for entry in used)
+            said = f"{agent!r} has scores by {number} metrics on {task!r}, which are not runs of one"
+        raise InputError(f"{where}: {said}", hint="pass {option} to choose one", option="metric")
 
 
 def average_runs(cells: pl.DataFrame) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nashboard._text import listed, nearest
-from nashboard.data.counting.cells import Cell
+from nashboard.data.counting.cells import Cell, refuse_mixed_metrics
 from nashboard.data.formats.format import (
     Input,
     Leftovers,
@@ -89,7 +89,7 @@ def read_results(source: Input) -> Scores:
     cells = {key: cell for key, cell in gathered.cells.items() if key[1] not in gathered.groups}
     if not cells:
         raise describe_nothing(source.name, metric, gathered)
-    refuse_mixed_metrics({key: gathered.metrics[key] for key in cells}, source.name)
+    refuse_mixed_metrics([(*key, gathered.metrics[key]) for key in cells], repr(source.name))
     left.add("groups", "a group's row repeats its subtasks", *sorted(gathered.groups))
     left.add("tasks", f"no metric {metric!r}", *sorted(gathered.unmeasured))
     left.add("further metrics", "each task keeps one metric, not these", *sorted(gathered.other_metrics))
@@ -114,20 +114,6 @@ def describe_nothing(name: str, metric: str | None, gathered: Gathered) -> Input
             f"{name!r}: no task has the metric {metric!r}{nearest(metric, known)}: there are {listed(known)}"
         )
     return InputError(f"{name!r} contains no result with a number: is it a folder of lm-evaluation-harness results?")
-
-
-def refuse_mixed_metrics(used: dict[tuple[str, str], str], name: str) -> None:
-    """Raise an error where two agents were scored on one task by different metrics."""
-    first: dict[str, tuple[str, str]] = {}
-    for (model, task), metric in used.items():
-        other, other_metric = first.setdefault(task, (model, metric))
-        if metric != other_metric:
-            raise InputError(
-                f"{name!r}: the task {task!r} is scored by {other_metric!r} for {other!r} but by {metric!r} for "
-                f"{model!r}",
-                hint="pass {option} to choose one",
-                option="metric",
-            )
 
 
 def gather_results(content: dict[str, Any], name: str, metric: str | None, gathered: Gathered) -> None:

@@ -8,7 +8,7 @@ import narwhals as nw
 import polars as pl
 
 from nashboard._text import listed, rows_have
-from nashboard.data.counting.cells import MOST_RUNS, make_scores
+from nashboard.data.counting.cells import MOST_RUNS, make_scores, refuse_mixed_metrics, refuse_torn
 from nashboard.data.formats.format import Input, Options
 from nashboard.data.formats.match_tables import check_numbers, check_segment
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
@@ -224,7 +224,8 @@ def finish_scores(
         raise InputError(f"{source!r} has columns but no rows{chosen}")
     refuse_nameless(long, found)
     if used is not None and long.metric is not None:
-        refuse_several_metrics(used.filter(pl.col("missing") == 0), long.metric, source)
+        known = used.filter(pl.col("missing") == 0).select("agent", "task", "metric").sort(pl.all())
+        refuse_mixed_metrics(known.rows(), f"{source!r}, column {long.metric!r}")
     groups = None
     if long.group:
         found = found.with_columns(pl.col("group").fill_null(""))
@@ -303,42 +304,13 @@ def refuse_unknown_directions(words: pl.DataFrame, name: str, source: str) -> No
         )
 
 
-def refuse_several_metrics(used: pl.DataFrame, column: str, source: str) -> None:
-    """Raise an error where a task is scored by more than one metric: within an agent, or from agent to agent."""
-    first: dict[str, tuple[str, str]] = {}
-    for agent, task, metric in used.select("agent", "task", "metric").sort("agent", "task", "metric").rows():
-        other, other_metric = first.setdefault(task, (agent, metric))
-        if metric == other_metric:
-            continue
-        if agent == other:
-            here = used.filter(pl.col("agent").eq_missing(agent) & pl.col("task").eq_missing(task))
-            raise InputError(
-                f"{source!r}, column {column!r}: {agent!r} has scores by {len(here)} metrics on {task!r}, which are "
-                f"not runs of one",
-                hint="pass {option} to choose one",
-                option="metric",
-            )
-        raise InputError(
-            f"{source!r}, column {column!r}: the task {task!r} is scored by {other_metric or 'nothing'!r} for "
-            f"{other!r} but by {metric or 'nothing'!r} for {agent!r}",
-            hint="pass {option} to choose one",
-            option="metric",
-        )
-
-
 def make_cells(found: pl.DataFrame, source: str) -> pl.DataFrame:
     """Return the common frame of cells from the aggregated rows of a long table."""
     single = pl.col("rows") == 1
     empty = {name: pl.lit(None, dtype=pl.Float64) for name in OPTIONAL_NUMBERS if name not in found.columns}
     lower = pl.lit(None, dtype=pl.Boolean)
     if "low" in found.columns:
-        torn = found.filter((pl.col("low") > 0) & (pl.col("high") > 0))
-        if len(torn):
-            raise InputError(
-                f"{source!r} says of {listed(torn['task'].unique().sort())} both that lower and that higher is better",
-                hint="pass {option}",
-                option="lower_is_better",
-            )
+        refuse_torn(found.filter((pl.col("low") > 0) & (pl.col("high") > 0))["task"], source)
         lower = pl.when(pl.col("low") + pl.col("high") > 0).then(pl.col("low") > 0)
     error = pl.col("spread") / (pl.col("rows").cast(pl.Float64) - 1).sqrt()
     return found.with_columns(**empty).select(

@@ -223,7 +223,7 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
         "empty": empty,
         "ignored as asked": ignored,
         "standard errors of what is left out": stray,
-        "metadata by their names": [name for name in details if details[name] != "ranks"],
+        "metadata by name": [name for name in details if details[name] != "ranks"],
         "ranks": [name for name in details if details[name] == "ranks"],
     }
     left_out = leave_out_averages(averages) + tuple(

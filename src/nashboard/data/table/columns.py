@@ -186,8 +186,8 @@ def require_column(role: str, usual: tuple[str, ...], columns: Sequence[str], so
     found = find_column(role, usual, columns, source, named)
     if found is None:
         raise InputError(
-            f"{source!r} has no column for the {role}: it needs one of {listed(usual, 4)}, but its columns "
-            f"are {listed(columns, 12)}",
+            f"{source!r} has no column for the {role}, such as {listed(usual, 4)}; not used so far: "
+            f"{listed(columns, 12) if columns else 'none'}",
             hint="pass {option}",
             option=role,
         )

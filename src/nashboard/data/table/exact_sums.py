@@ -21,7 +21,7 @@ import polars as pl
 SHIFT = float(1 << 26)
 DIGITS = 4
 Frame = TypeVar("Frame", nw.LazyFrame[Any], pl.DataFrame)
-PIECE = 1 << 23  # rows that are summed up at a time
+PIECE = 1 << 22  # rows that are summed up at a time
 FEW = 1 << 20  # sums of pieces that may wait before they are added up
 
 

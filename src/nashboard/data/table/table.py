@@ -113,7 +113,10 @@ class Table:
         native = query.to_native()
         with self.explain_failures():
             if not isinstance(native, pl.LazyFrame):
-                return query.collect().to_polars()
+                found = query.collect()
+                rows = found.to_polars()
+                rows.columns = found.columns  # Polars renames a column of Arrow that has no name
+                return rows
             at_once = self.is_small or (in_order and self.kind is not None and self.bytes_in_memory() <= IN_ORDER)
             return native.collect(engine="in-memory" if at_once else "streaming")
 
