@@ -1,13 +1,26 @@
-"""Simulated arenas whose truth is known."""
+"""Bundled data, and simulated arenas whose truth is known."""
 
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 import nashboard as nb
 from nashboard._types import Floats
+from nashboard.evaluation.audit.audit import Audit
+from nashboard.evaluation.audit.checks import Check
 from nashboard.evaluation.problem import Data, Problem, prepare_data
 from nashboard.evaluation.stress.experiment import Experiment
+
+
+def data_of(name: str) -> Any:
+    """Return a bundled data set."""
+    return nb.load_dataset(name)
+
+
+def check(found: Audit, name: str) -> Check:
+    """Return one of the checks of an audit by its name."""
+    return next(one for one in found.checks if one.name == name)
 
 
 def problem(data: Data, **options: Any) -> Problem:
@@ -25,6 +38,13 @@ def leads(rng: np.random.Generator, n: int, *, spread: float, cyclic: float) -> 
     r, c = spread * rng.normal(size=n), cyclic * rng.normal(size=(n, 2))
     r -= r.mean()
     return np.asarray(r[:, None] - r[None, :] + np.outer(c[:, 0], c[:, 1]) - np.outer(c[:, 1], c[:, 0]))
+
+
+def play(x: Floats, games: Any, rng: np.random.Generator) -> nb.Matches:
+    """Return so many games of each pair, without draws, by log-odds ``x``; ``games`` are read above the diagonal."""
+    N = np.triu(np.broadcast_to(games, x.shape), 1).astype(int)
+    won = rng.binomial(N, expit(x))
+    return nb.Matches.from_counts(won + (N - won).T)
 
 
 def played(rng: np.random.Generator, X: Floats, games: int, draws: float = 0.0) -> nb.Matches:
@@ -47,9 +67,9 @@ def played(rng: np.random.Generator, X: Floats, games: int, draws: float = 0.0) 
 def cloned(matches: nb.Matches, agent: int, times: int) -> nb.Matches:
     """Return matches with copies of an agent, which never met it or each other."""
     n = len(matches.agents)
-    W, D = np.zeros((n, n)), np.zeros((n, n))
+    place = [*range(n), *[agent] * times]
+    W, D = np.zeros((2, n, n))
     i, j = matches.pairs.T
     W[i, j], W[j, i], D[i, j], D[j, i] = matches.wins, matches.losses, matches.draws, matches.draws
-    place = [*range(n), *[agent] * times]
     names = [*matches.agents, *(f"{matches.agents[agent]} copy {k}" for k in range(times))]
     return nb.Matches.from_counts(W[np.ix_(place, place)], names, draws=D[np.ix_(place, place)])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from evaluation.arenas import experiment
+from evaluation.arenas import data_of, experiment
 from nashboard._types import Floats
 from nashboard.evaluation.stress.attack import (
     attack,
@@ -105,8 +105,7 @@ def test_an_attack_that_is_not_proved_says_so() -> None:
 
 
 def test_an_attack_really_puts_the_target_first_and_one_clone_less_does_not() -> None:
-    atari = nb.load_dataset("atari")
-    assert isinstance(atari, nb.Scores)
+    atari = data_of("atari")
     found = attack(atari, "human", noise="none")
     S = atari.scale("range").values
     m = np.ones(S.shape[1])
@@ -141,8 +140,7 @@ def test_an_agent_that_is_first_needs_no_clone() -> None:
 
 
 def test_one_copy_of_its_prey_puts_a_member_of_a_cycle_first_under_elo() -> None:
-    rps = nb.load_dataset("rock-paper-scissors")
-    assert isinstance(rps, nb.Matches)
+    rps = data_of("rock-paper-scissors")
     found = attack(rps, "A", method="elo")
     assert found.clones == (("B", 1),)
     assert found.exact
@@ -159,14 +157,12 @@ def test_bisection_finds_the_first_count_that_works(least: int) -> None:
     ("options", "message"), [({"method": "nash"}, "no attack on"), ({"most": 0}, "at least one copy")]
 )
 def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
-    rps = nb.load_dataset("rock-paper-scissors")
-    assert isinstance(rps, nb.Matches)
+    rps = data_of("rock-paper-scissors")
     with pytest.raises(nb.InputError, match=message):
         attack(rps, "A", **options)
 
 
 def test_tasks_have_no_elo_to_attack() -> None:
-    suite = nb.load_dataset("suite-3")
-    assert isinstance(suite, nb.Scores)
+    suite = data_of("suite-3")
     with pytest.raises(nb.InputError, match="no Elo ratings of tasks"):
         attack(suite, "task 1", method="elo", kind="agents")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import nashboard as nb
-from evaluation.audits import check, data_of
+from evaluation.arenas import check, data_of
 from nashboard._types import Floats
 from nashboard.evaluation.audit.audit import audit
 from nashboard.evaluation.audit.importance import leave_out
@@ -80,7 +80,6 @@ def test_atari_has_about_four_agents_and_four_tasks_that_matter() -> None:
 
 def test_leaving_out_an_exact_clone_changes_nothing() -> None:
     rps = data_of("rock-paper-scissors")
-    assert isinstance(rps, nb.Matches)
     found = audit(enter_agents(rps, {"C": 2})).importance[0]
     moved = dict(zip(found.names, found.score_moved, strict=True))
     assert moved["C (copy 1)"] <= 1e-9
@@ -93,7 +92,6 @@ def test_leaving_out_an_exact_clone_changes_nothing() -> None:
 def test_clones_change_neither_effective_numbers_nor_what_others_decide() -> None:
     before = audit(data_of("atari"), noise="none")
     atari = data_of("atari")
-    assert isinstance(atari, nb.Scores)
     after = audit(enter_in_scores(atari, "tasks", {"venture": 5, "asterix": 3}), noise="none")
     for old, new in zip(before.importance, after.importance, strict=True):
         assert new.effective_number == pytest.approx(old.effective_number, abs=1e-8)
@@ -103,7 +101,6 @@ def test_clones_change_neither_effective_numbers_nor_what_others_decide() -> Non
 
 def test_relabelling_agents_permutes_the_audit() -> None:
     alphago = data_of("alphago")
-    assert isinstance(alphago, nb.Matches)
     first, second = audit(alphago), audit(alphago.select(alphago.agents[::-1]))
     assert second.importance[0].score_moved[::-1] == pytest.approx(first.importance[0].score_moved, abs=1e-9)
     assert [one.passed for one in first.checks] == [one.passed for one in second.checks]
@@ -211,8 +208,7 @@ def test_a_level_that_is_no_confidence_is_refused(level: float) -> None:
 
 
 def test_payoffs_are_audited_as_far_as_they_go() -> None:
-    data = nb.load_dataset("roshambo")
-    assert isinstance(data, nb.Payoffs)
+    data = data_of("roshambo")
     found = audit(data)
     assert set(found.parts) == {"data", "importance agents"}
     assert found.transitivity is None
@@ -268,7 +264,6 @@ def test_a_check_of_copies_has_three_answers_and_names_every_method_that_merging
     apart = nb.Matches.from_counts([[0, 900, 990], [100, 0, 900], [10, 100, 0]])
     assert check(nb.audit(apart, n_resamples=20), "agents are entered once").passed is True
     suite = data_of("suite-3")
-    assert isinstance(suite, nb.Scores)
     found = nb.audit(enter_in_scores(suite, "tasks", {"task 3": 2}), noise="none")
     twice = check(found, "tasks are entered once")
     assert twice.passed is False

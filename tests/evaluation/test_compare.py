@@ -17,16 +17,6 @@ from simulations import data as simulated
 from simulations import decisions, peers
 
 
-def play(x: np.ndarray, games: np.ndarray, rng: np.random.Generator) -> nb.Matches:
-    """Return matches with log-odds ``x``; ``games`` (n, n) are read above the diagonal."""
-    n = len(x)
-    i, j = np.triu_indices(n, 1)
-    wins = np.zeros((n, n))
-    won = rng.binomial(games[i, j], 1 / (1 + np.exp(-x[i, j])))
-    wins[i, j], wins[j, i] = won, games[i, j] - won
-    return nb.Matches.from_counts(wins, agents=[f"a{k:02}" for k in range(n)])
-
-
 @pytest.mark.parametrize("peer", ["p-values, scipy", pytest.param("p-values, statsmodels", marks=pytest.mark.slow)])
 def test_p_values_equal_those_of_other_programs(peer: str) -> None:
     rng = np.random.default_rng(30)
@@ -116,7 +106,7 @@ def test_voters_with_tastes_widen_a_comparison() -> None:
 def test_a_real_difference_is_found() -> None:
     rng = np.random.default_rng(4)
     r = np.array([0.6, 0.0, *np.linspace(-1, 1, 10)])
-    found = [nb.compare(play(r[:, None] - r, np.full((12, 12), 40), rng), "a00", "a01") for _ in range(40)]
+    found = [nb.compare(simulated.play(r[:, None] - r, 40, rng), "a00", "a01") for _ in range(40)]
     assert np.mean([one.verdict == "better" for one in found]) > 0.8
     inside = np.mean([one.low <= 0.6 * 400 / np.log(10) <= one.high for one in found])
     assert inside >= 0.85
@@ -184,10 +174,10 @@ def test_more_games_needed_decides_about_as_often_as_it_says() -> None:
     decided = []
     x = np.array([[0, 0.35], [-0.35, 0]])
     for _ in range(60):
-        first = play(x, np.full((2, 2), 60), rng)
+        first = simulated.play(x, 60, rng)
         found = nb.compare(first, "a00", "a01")
         if found.verdict == "undecided" and found.games_needed and 0.25 < found.difference * np.log(10) / 400 < 0.45:
-            more = play(x, np.full((2, 2), 60 + found.games_needed), rng)
+            more = simulated.play(x, 60 + found.games_needed, rng)
             decided.append(nb.compare(more, "a00", "a01").verdict == "better")
     assert len(decided) >= 10
     assert 0.6 <= np.mean(decided) <= 1.0

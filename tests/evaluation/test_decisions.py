@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ from scipy.sparse import csr_array
 from scipy.stats import binom
 
 import nashboard as nb
+from evaluation.arenas import cloned, data_of, play, played
 from nashboard.errors import InputError
 from nashboard.evaluation.decide.influence import EloJudge
 from nashboard.evaluation.decide.plan import beliefs_about_matches
@@ -28,11 +30,7 @@ def arena(seed: int, n: int = 5, games: int = 12) -> nb.Matches:
     """Return a small arena of a ladder."""
     rng = np.random.default_rng(seed)
     r = rng.normal(0, 0.6, n)
-    i, j = np.triu_indices(n, 1)
-    wins = np.zeros((n, n))
-    won = rng.binomial(games, 1 / (1 + np.exp(r[j] - r[i])))
-    wins[i, j], wins[j, i] = won, games - won
-    return nb.Matches.from_counts(wins, agents=[f"a{k}" for k in range(n)])
+    return play(np.subtract.outer(r, r), games, rng)
 
 
 def test_a_plan_sends_games_to_the_contenders() -> None:
@@ -53,7 +51,7 @@ def test_a_plan_says_how_many_games_are_needed() -> None:
 
 
 @pytest.mark.thin(4)
-@pytest.mark.parametrize("target", ["top", "order", 2, ("a0", "a1")])
+@pytest.mark.parametrize("target", ["top", "order", 2, ("agent 1", "agent 2")])
 def test_every_target_has_a_schedule(target: object) -> None:
     found = nb.plan(arena(0), games=37, target=target)  # type: ignore[arg-type] # a table of cases
     assert found.counts.sum() == 37
@@ -274,7 +272,7 @@ def test_voters_who_do_not_look_are_found_almost_as_well_as_with_the_truth(regim
     own, known = np.mean(areas, axis=0)
     assert own >= known - 0.02
     assert np.mean(chance) == pytest.approx((kinds == 0).mean(), abs=0.08)
-    assert f"About {found.inattentive:.0f} of" in found.table().notes[0]
+    assert f"that ignore the answers: {found.inattentive:.0f} of" in found.table().notes[0]
     assert found.inattentive == pytest.approx((1 - found.probability[:, 0]).sum())
 
 
@@ -356,8 +354,7 @@ def test_a_smaller_suite_keeps_the_order_it_claims() -> None:
 
 
 def test_a_level_that_is_no_confidence_is_refused() -> None:
-    scores = nb.load_dataset("atari")
-    assert isinstance(scores, nb.Scores)
+    scores = data_of("atari")
     for work in (lambda: nb.reduce_suite(scores, level=95.0), lambda: nb.compare(scores, "dqn", "human", level=0.05)):
         with pytest.raises(InputError, match=r"it is a confidence between 0\.5 and 1"):
             work()
@@ -365,7 +362,7 @@ def test_a_level_that_is_no_confidence_is_refused() -> None:
 
 def test_exposure_counts_games_and_inflation_grows_with_variants() -> None:
     matches = arena(1, n=6, games=20)
-    found = nb.exposure(matches, families={"two": ["a0", "a1"], "four": ["a2", "a3", "a4", "a5"]})
+    found = nb.exposure(matches, families={"two": matches.agents[:2], "four": matches.agents[2:]})
     assert found.share.sum() == pytest.approx(1)
     assert 0 < found.inflation["two"] < found.inflation["four"]
 
@@ -385,8 +382,7 @@ def test_reweighted_pairs_have_equal_weight_above_the_least_number_of_games() ->
 
 
 def test_win_rates_without_counts_have_no_errors_to_work_with() -> None:
-    rates = nb.load_dataset("alphago")
-    assert isinstance(rates, nb.Matches)
+    rates = data_of("alphago")
     for work in (
         lambda: nb.compare(rates, "Zen", "alpha_p"),
         lambda: nb.plan(rates),
@@ -413,6 +409,17 @@ def test_new_data_of_the_same_truth_move_nobody(regime: str) -> None:
     assert max(alarms, firsts) <= binom.ppf(0.995, runs, 0.05)
 
 
+def test_copies_change_neither_p_values_nor_whether_first_place_changed() -> None:
+    old, new = (
+        played(np.random.default_rng(k), np.subtract.outer(x, x), 30) for k, x in enumerate(2 * [np.arange(5) / 4])
+    )
+    once = nb.changes(nb.evaluate(old), nb.evaluate(new))
+    again = nb.changes(*(nb.evaluate(cloned(data, 4, 3)) for data in (old, new)))
+    assert again.same_first == once.same_first < 1
+    found = {move.agent: move for move in again.moves}
+    assert all(found[move.agent] == replace(move, rank_before=ANY, rank_after=ANY) for move in once.moves)
+
+
 def test_first_place_that_changes_hands_by_noise_fails_no_build() -> None:
     strong, weak = (nb.Matches.from_counts(w, agents=["A", "B"]) for w in ([[0, 53], [47, 0]], [[0, 46], [54, 0]]))
     clear = nb.Matches.from_counts([[0, 20], [80, 0]], agents=["A", "B"])
@@ -429,13 +436,14 @@ def test_first_place_that_changes_hands_by_noise_fails_no_build() -> None:
 def test_an_agent_that_improved_is_seen_with_its_cause() -> None:
     r = np.linspace(0.6, -0.6, 6)
     better = r + np.array([0, 0, 0, 0, 1.5, 0])
-    old, new = (nb.evaluate(play_again(x, k, games=60), n_resamples=200) for k, x in enumerate((r, better)))
+    games = (play(np.subtract.outer(x, x), 60, np.random.default_rng(k)) for k, x in enumerate((r, better)))
+    old, new = (nb.evaluate(data, n_resamples=200) for data in games)
     found = nb.changes(old, new)
-    assert "a4" in found.moved
+    assert "agent 5" in found.moved
     shown = found.table().to_columns()
     assert shown["change"] == pytest.approx([move.relative * 400 / np.log(10) for move in found.moves])
     assert "(Elo points)" in found.table().columns[2].meaning
-    assert {cause.agent for cause in found.causes} >= {"a4"}
+    assert {cause.agent for cause in found.causes} >= {"agent 5"}
     assert nb.history([old, new]).gap.shape == (6, 2)
     wrong: Any
     for wrong in ("boards.json", old, [old, 3]):
@@ -448,14 +456,3 @@ def test_a_leader_that_improved_moved_and_nobody_else() -> None:
     rng = np.random.default_rng(1)
     old, new = (nb.evaluate(decisions.play(y, 400, rng), n_resamples=100) for y in (x, decisions.raise_first(x, 1.0)))
     assert nb.changes(old, new).moved == nb.changes(new, old).moved == ("a00",)
-
-
-def play_again(r: np.ndarray, seed: int, games: int = 20) -> nb.Matches:
-    """Return fresh games of a ladder."""
-    rng = np.random.default_rng(seed)
-    n = len(r)
-    i, j = np.triu_indices(n, 1)
-    wins = np.zeros((n, n))
-    won = rng.binomial(games, 1 / (1 + np.exp(r[j] - r[i])))
-    wins[i, j], wins[j, i] = won, games - won
-    return nb.Matches.from_counts(wins, agents=[f"a{k}" for k in range(n)])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nashboard as nb
-from evaluation.arenas import cloned, leads, played
+from evaluation.arenas import cloned, data_of, leads, played
 from nashboard._tables import percent
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Clusters
@@ -128,8 +128,7 @@ def test_copies_of_agents_and_tasks_move_nothing_in_a_table(table: nb.Scores, no
 
 
 def test_copies_move_nothing_in_payoffs() -> None:
-    given = nb.load_dataset("roshambo")
-    assert isinstance(given, nb.Payoffs)
+    given = data_of("roshambo")
     names = given.agents
     once = nb.evaluate(given)
     again = nb.evaluate(enter_in_payoffs(given, {names[0]: 2, names[3]: 1}))

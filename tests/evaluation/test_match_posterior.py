@@ -9,6 +9,7 @@ import pytest
 from scipy.special import expit
 
 import nashboard as nb
+from evaluation.arenas import play
 from nashboard._types import Floats
 from nashboard.data.matches import Clusters
 from nashboard.equilibrium.nash_average import nash_average
@@ -30,12 +31,6 @@ from nashboard.ratings.hierarchical.planes import count_planes
 def truth_of(n: int, sigma: float, tau: float, rng: np.random.Generator) -> Floats:
     r, c = rng.normal(0, sigma, n), np.triu(rng.normal(0, tau, (n, n)), 1)
     return np.asarray(r[:, None] - r + c - c.T)
-
-
-def play(x: Floats, games: Floats | int, rng: np.random.Generator) -> nb.Matches:
-    N = np.triu(np.broadcast_to(games, x.shape), 1).astype(int)
-    won = rng.binomial(N, expit(x))
-    return nb.Matches.from_counts(won + (N - won).T)
 
 
 def rotating(n: int, sigma: float, omega: float, rng: np.random.Generator) -> Floats:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import nashboard as nb
-from evaluation.arenas import problem
+from evaluation.arenas import data_of, play, problem
 from nashboard._types import Floats
 from nashboard.evaluation.audit.audit import audit
 from nashboard.evaluation.audit.redundancy import (
@@ -28,27 +28,17 @@ from nashboard.evaluation.stress.experiment import enter_agents, enter_in_scores
 LEVEL = 0.05
 
 
-def arena(P: Floats, games: int, rng: np.random.Generator) -> nb.Matches:
-    """Play every pair so many times."""
-    i, j = np.triu_indices(len(P), k=1)
-    W = np.zeros_like(P)
-    W[i, j] = rng.binomial(games, P[i, j])
-    W[j, i] = games - W[i, j]
-    return nb.Matches.from_counts(W)
-
-
 def styles(n: int, rng: np.random.Generator) -> Floats:
-    """Return win rates of agents that differ in strength and in whom they beat."""
+    """Return log-odds of agents that differ in strength and in whom they beat."""
     L = rng.normal(0, 0.8, (n, n))
     r = rng.normal(0, 0.8, n)
-    X = r[:, None] - r + (L - L.T) / 2
-    return np.asarray(1 / (1 + np.exp(-X)))
+    return np.asarray(r[:, None] - r + (L - L.T) / 2)
 
 
-def copied(P: Floats) -> Floats:
-    """Return win rates in which the last agent is the first one again."""
-    index = [*range(len(P)), 0]
-    return P[np.ix_(index, index)]
+def copied(x: Floats) -> Floats:
+    """Return log-odds in which the last agent is the first one again."""
+    index = [*range(len(x)), 0]
+    return x[np.ix_(index, index)]
 
 
 def agents_of(data: nb.Matches | nb.Scores) -> Redundancy:
@@ -63,7 +53,7 @@ def test_the_same_checkpoint_entered_twice_with_different_luck_is_found() -> Non
     found = 0
     for seed in range(ARENAS):
         rng = np.random.default_rng(seed)
-        matches = arena(copied(styles(11, rng)), 300, rng)
+        matches = play(copied(styles(11, rng)), 300, rng)
         groups = [set(group.members) for group in agents_of(matches).groups]
         found += {"agent 1", "agent 12"} in groups
     assert found >= 0.85 * ARENAS  # each copy is missed with a chance of at most the level, and the data are plenty
@@ -74,7 +64,7 @@ def test_where_data_are_too_few_for_proof_a_copy_is_still_suspected() -> None:
     found = 0
     for seed in range(ARENAS):
         rng = np.random.default_rng(seed)
-        redundancy = agents_of(arena(copied(styles(9, rng)), 100, rng))
+        redundancy = agents_of(play(copied(styles(9, rng)), 100, rng))
         pairs = [{pair.first, pair.second} for pair in redundancy.suspected]
         groups = [set(group.members) for group in redundancy.groups]
         found += {"agent 1", "agent 10"} in pairs + groups
@@ -87,7 +77,7 @@ def test_a_suspicion_of_one_pair_among_many_is_told_and_fails_no_check(games: in
     seen = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        clones = agents_of(arena(copied(styles(9, rng)), games, rng))
+        clones = agents_of(play(copied(styles(9, rng)), games, rng))
         check = clones.checks()[0]
         if clones.suspected and not clones.groups and not clones.copies >= SURE:  # else copies are sure, but not which
             seen += 1
@@ -105,13 +95,13 @@ def test_different_agents_are_called_near_clones_no_more_often_than_stated() -> 
     wrong = 0
     for seed in range(100):
         rng = np.random.default_rng(1000 + seed)
-        wrong += bool(agents_of(arena(styles(8, rng), 100, rng)).groups)
+        wrong += bool(agents_of(play(styles(8, rng), 100, rng)).groups)
     assert wrong <= 5
 
 
 def test_thin_data_make_nobody_a_near_clone() -> None:
     rng = np.random.default_rng(7)
-    found = agents_of(arena(np.full((12, 12), 0.5), 4, rng))
+    found = agents_of(play(np.zeros((12, 12)), 4, rng))
     assert found.groups == ()
     check = found.checks()[0]
     assert check.passed is None
@@ -119,8 +109,7 @@ def test_thin_data_make_nobody_a_near_clone() -> None:
 
 
 def test_win_rates_without_numbers_of_games_show_nobody_alike() -> None:
-    alphago = nb.load_dataset("alphago")
-    assert isinstance(alphago, nb.Matches)
+    alphago = data_of("alphago")
     assert agents_of(alphago).groups == ()
 
 
@@ -174,16 +163,14 @@ def test_rows_at_the_margin_are_shown_alike_at_most_at_the_level() -> None:
 
 
 def test_without_known_noise_only_exact_copies_are_claimed() -> None:
-    suite = nb.load_dataset("suite-4")
-    assert isinstance(suite, nb.Scores)
+    suite = data_of("suite-4")
     tasks = audit(suite, noise="none").redundancy[1]
     assert [group.exact for group in tasks.groups] in ([], [True])
     assert "the data are taken as exact" in tasks.rule
 
 
 def test_exact_copies_are_found_and_entering_them_once_undoes_what_they_did() -> None:
-    rps = nb.load_dataset("rock-paper-scissors")
-    assert isinstance(rps, nb.Matches)
+    rps = data_of("rock-paper-scissors")
     entered = enter_agents(rps, {"C": 3})
     found = audit(entered, noise="none").redundancy[0]
     (group,) = found.groups
@@ -198,8 +185,7 @@ def test_exact_copies_are_found_and_entering_them_once_undoes_what_they_did() ->
 
 
 def test_exact_copies_in_scores_are_merged_without_moving_nash() -> None:
-    atari = nb.load_dataset("atari")
-    assert isinstance(atari, nb.Scores)
+    atari = data_of("atari")
     entered = enter_in_scores(atari, "tasks", {"venture": 10})
     tasks = audit(entered, noise="none").redundancy[1]
     assert any(group.exact and len(group.members) == 11 for group in tasks.groups)
@@ -207,7 +193,7 @@ def test_exact_copies_in_scores_are_merged_without_moving_nash() -> None:
 
 def test_the_distance_of_two_agents_is_that_of_a_slow_twin() -> None:
     rng = np.random.default_rng(11)
-    matches = arena(styles(5, rng), 30, rng)
+    matches = play(styles(5, rng), 30, rng)
     W = np.zeros((5, 5))
     for (i, j), w, lost in zip(matches.pairs, matches.wins, matches.losses, strict=True):
         W[i, j], W[j, i] = w, lost
@@ -248,8 +234,7 @@ def test_groups_are_cliques_not_chains() -> None:
 
 @pytest.mark.parametrize("margin", [0.0, 1.0, float("nan"), -0.1])
 def test_a_margin_outside_0_and_1_is_refused(margin: float) -> None:
-    suite = nb.load_dataset("suite-3")
-    assert isinstance(suite, nb.Scores)
+    suite = data_of("suite-3")
     with pytest.raises(nb.InputError, match="margin"):
         audit(suite, margin=margin)
 

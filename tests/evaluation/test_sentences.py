@@ -5,6 +5,7 @@ A sentence that matches no pattern fails: new sentences are added here.
 """
 
 import re
+from collections.abc import Callable
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from evaluation.arenas import cloned, leads, played
+from evaluation.arenas import cloned, data_of, leads, play, played
 from nashboard._types import Floats
 from nashboard.charts.boards import describe_top
 
@@ -52,111 +53,99 @@ def table(kind: str, seed: int = 3) -> nb.Scores:
     return nb.Scores.from_array(values, n=None if kind == "unknown" else items)
 
 
-def from_name(name: str) -> nb.Matches | nb.Scores | nb.Payoffs:
-    return nb.load_dataset(name)
-
-
 CYCLE = np.array([[0, 80, 20], [20, 0, 80], [80, 20, 0.0]])
 STAR = np.array([0, 0.9, 0.5, 0.2, -0.1, -0.6, -1.1])
+STEPS = np.linspace(1.2, -1.2, 8)
+NEWCOMER = [[0, 28, 31, 33, 0], [22, 0, 27, 30, 0], [19, 23, 0, 26, 0], [17, 20, 24, 0, 0], [4, 4, 0, 0, 0]]
+GROUPS = [[0, 18, 0, 0, 0], [12, 0, 16, 0, 0], [14, 0, 0, 0, 0], [0, 0, 0, 0, 3], [0, 0, 0, 0, 0]]
+
+
+def neighbours(rng: np.random.Generator) -> nb.Matches:
+    """Return games of agents that met others of similar strength only."""
+    order = np.arange(20)
+    near = np.abs(order[:, None] - order) <= 3
+    strength = np.linspace(2, -2, 20)
+    return play(np.subtract.outer(strength, strength), 20 * near, rng)
+
+
+def shares(values: Floats, items: int = 400) -> nb.Scores:
+    """Return shares of so many items."""
+    return nb.Scores.from_array(values, n=np.full(np.shape(values), float(items)))
+
+
+def rotation(rng: np.random.Generator) -> nb.Matches:
+    rng = np.random.default_rng(3)
+    return played(rng, leads(rng, 8, spread=0.3, cyclic=0.9), 20)
+
+
+def inverted(rng: np.random.Generator) -> nb.Scores:
+    skill = np.linspace(0.2, 0.9, 8)[:, None]
+    return nb.Scores.from_array(np.hstack([skill + rng.normal(0, 0.02, (8, 5)), 1 - skill]))
+
+
+def tasks_of_their_own(rng: np.random.Generator) -> nb.Scores:
+    shared = rng.normal(size=(12, 1)) + 0.3 * rng.normal(size=(12, 10))
+    return nb.Scores.from_array(np.hstack([shared, rng.normal(size=(12, 4))]))
+
+
+DATA: dict[str, Callable[[np.random.Generator], Any]] = {
+    "ladder": lambda rng: ladder(STEPS, 60, 1),
+    "steep": lambda rng: ladder(3 * STEPS, 300, 5),
+    "close": lambda rng: ladder(np.array([0.4, 0.2, -1, -1.5, -2]), 30, 2),
+    "even": lambda rng: ladder(np.zeros(8), 6, 8),
+    "thin": lambda rng: ladder(np.linspace(0.5, -0.5, 5), 4, 9),
+    "two": lambda rng: ladder(np.array([1.5, -1.5]), 60, 4),
+    "star": lambda rng: ladder(STAR, 50, 7, met="first"),
+    "newcomer": lambda rng: nb.Matches.from_counts(NEWCOMER),
+    "inverted": inverted,
+    "both directions": lambda rng: nb.Scores.from_array(rng.random((5, 4)), lower_is_better=[0, 0, 0, 1]),
+    "units": lambda rng: nb.Scores.from_array(rng.random((5, 4)) * [1, 1, 1, 100]),
+    "neighbours": neighbours,
+    "draws": lambda rng: nb.Matches.from_counts(np.zeros((4, 4)), draws=10 * (1 - np.eye(4))),
+    "cycle": lambda rng: nb.Matches.from_counts(CYCLE),
+    "weak cycles": lambda rng: played(rng, leads(rng, 10, spread=1.2, cyclic=0.35), 400),
+    "strong cycles": lambda rng: played(rng, leads(rng, 12, spread=0.8, cyclic=0.8), 400),
+    "rotation": rotation,
+    "exact": lambda rng: nb.Matches.from_counts(CYCLE),
+    "exact ladder": lambda rng: ladder(STEPS, 60, 1),
+    "rates": lambda rng: data_of("alphago"),
+    "copies": lambda rng: cloned(ladder(STEPS, 60, 1), 2, 3),
+    "alike": lambda rng: ladder(np.array([1.0, -1, 0.2, 0.2, 0.2, 0.2]), 300, 3),
+    "unbeaten": lambda rng: nb.Matches.from_counts([[0, 9, 3], [0, 0, 8], [0, 2, 0]]),
+    "payoffs": lambda rng: data_of("roshambo"),
+    "payoffs with errors": lambda rng: nb.Payoffs(
+        agents=tuple("abcdefgh"), A=np.subtract.outer(STEPS, STEPS), stderr=np.full((8, 8), 0.2), scale="logit"
+    ),
+    "several equilibria": lambda rng: data_of("suite-4"),
+    "groups": lambda rng: nb.Matches.from_counts(GROUPS),
+    "probably": lambda rng: nb.Matches.from_counts([[0, 18, 20], [14, 0, 17], [12, 15, 0]]),
+    "small circle": lambda rng: nb.Matches.from_counts([[0, 9, 0], [6, 0, 8], [7, 0, 0]]),
+    "constant task": lambda rng: shares(np.insert(np.delete(table("plain").values, 1, axis=1), 1, 1.0, axis=1)),
+    "task twice": lambda rng: shares(table("plain").values[:, [*range(6), 0]]),
+    "guessed, noise unknown": lambda rng: nb.Scores.from_array(table("guessed").values),
+    "tasks of their own": tasks_of_their_own,
+    "noise": lambda rng: shares(rng.binomial(300, 0.5, (6, 4)) / 300, 300),
+    "few": lambda rng: nb.Scores.from_array([[0.81, 0.70, 0.55], [0.78, 0.72, 0.50]]),
+    "two alike": lambda rng: nb.Matches.from_counts([[0, 11], [9, 0]]),
+    "one score": lambda rng: nb.Scores.from_array([[1200.0], [1100.0], [1150.0]]),
+    "exact atari": lambda rng: data_of("atari"),
+    "exact scores": lambda rng: data_of("suite-3"),
+}
+EXACT = ("exact", "exact ladder", "several equilibria", "exact atari", "exact scores")
+MODELS = ("constant task", "plain", "guessed", "holes", "unknown", "mixed")
+OPTIONS: dict[str, dict[str, Any]] = {
+    "ladder": {"call": "players"},
+    "unbeaten": {"n_resamples": 50},
+    "groups": {"components": "largest"},
+    **{case: {"noise": "none"} for case in EXACT},
+    **{case: {"call": "models"} for case in MODELS},
+}
 
 
 @cache
 def evaluation(case: str) -> nb.Evaluation:
-    rng = np.random.default_rng(17)
-    steps = np.linspace(1.2, -1.2, 8)
-    if case == "ladder":
-        return nb.evaluate(ladder(steps, 60, 1), call="players")
-    if case == "steep":
-        return nb.evaluate(ladder(3 * steps, 300, 5))
-    if case == "close":
-        return nb.evaluate(ladder(np.array([0.4, 0.2, -1, -1.5, -2]), 30, 2))
-    if case == "even":
-        return nb.evaluate(ladder(np.zeros(8), 6, 8))
-    if case == "thin":
-        return nb.evaluate(ladder(np.linspace(0.5, -0.5, 5), 4, 9))
-    if case == "two":
-        return nb.evaluate(ladder(np.array([1.5, -1.5]), 60, 4))
-    if case == "star":
-        return nb.evaluate(ladder(STAR, 50, 7, met="first"))
-    if case == "newcomer":
-        won = [[0, 28, 31, 33, 0], [22, 0, 27, 30, 0], [19, 23, 0, 26, 0], [17, 20, 24, 0, 0], [4, 4, 0, 0, 0]]
-        return nb.evaluate(nb.Matches.from_counts(won))
-    if case == "inverted":
-        skill = np.linspace(0.2, 0.9, 8)[:, None]
-        return nb.evaluate(nb.Scores.from_array(np.hstack([skill + rng.normal(0, 0.02, (8, 5)), 1 - skill])))
-    if case == "both directions":
-        return nb.evaluate(nb.Scores.from_array(rng.random((5, 4)), lower_is_better=[False, False, False, True]))
-    if case == "units":
-        return nb.evaluate(nb.Scores.from_array(rng.random((5, 4)) * [1, 1, 1, 100]))
-    if case == "neighbours":
-        strength, order = np.linspace(2, -2, 20), np.arange(20)
-        near = np.triu(np.abs(order[:, None] - order) <= 3, 1)
-        taken = rng.binomial(20 * near, 1 / (1 + np.exp(strength - strength[:, None])))
-        return nb.evaluate(nb.Matches.from_counts(taken + (20 * near - taken).T))
-    if case == "draws":
-        return nb.evaluate(nb.Matches.from_counts(np.zeros((4, 4)), draws=10 * (1 - np.eye(4))))
-    if case == "cycle":
-        return nb.evaluate(nb.Matches.from_counts(CYCLE))
-    if case == "weak cycles":
-        return nb.evaluate(played(rng, leads(rng, 10, spread=1.2, cyclic=0.35), 400))
-    if case == "strong cycles":
-        return nb.evaluate(played(rng, leads(rng, 12, spread=0.8, cyclic=0.8), 400))
-    if case == "rotation":
-        rng = np.random.default_rng(3)
-        return nb.evaluate(played(rng, leads(rng, 8, spread=0.3, cyclic=0.9), 20))
-    if case == "exact":
-        return nb.evaluate(nb.Matches.from_counts(CYCLE), noise="none")
-    if case == "exact ladder":
-        return nb.evaluate(ladder(steps, 60, 1), noise="none")
-    if case == "rates":
-        return nb.evaluate(from_name("alphago"))
-    if case == "copies":
-        return nb.evaluate(cloned(ladder(steps, 60, 1), 2, 3))
-    if case == "alike":
-        return nb.evaluate(ladder(np.array([1.0, -1, 0.2, 0.2, 0.2, 0.2]), 300, 3))
-    if case == "unbeaten":
-        return nb.evaluate(nb.Matches.from_counts([[0, 9, 3], [0, 0, 8], [0, 2, 0]]), n_resamples=50)
-    if case == "payoffs":
-        return nb.evaluate(from_name("roshambo"))
-    if case == "payoffs with errors":
-        A = np.subtract.outer(steps, steps)
-        return nb.evaluate(nb.Payoffs(agents=tuple("abcdefgh"), A=A, stderr=np.full(A.shape, 0.2), scale="logit"))
-    if case == "several equilibria":
-        return nb.evaluate(from_name("suite-4"), noise="none")
-    if case == "groups":
-        W = np.zeros((5, 5))
-        W[0, 1], W[1, 0], W[1, 2], W[2, 0], W[3, 4] = 18, 12, 16, 14, 3
-        return nb.evaluate(nb.Matches.from_counts(W), components="largest")
-    if case == "probably":
-        return nb.evaluate(nb.Matches.from_counts([[0, 18, 20], [14, 0, 17], [12, 15, 0]]))
-    if case == "small circle":
-        return nb.evaluate(nb.Matches.from_counts([[0, 9, 0], [6, 0, 8], [7, 0, 0]]))
-    if case == "constant task":
-        values = table("plain").values.copy()
-        values[:, 1] = 1.0
-        return nb.evaluate(nb.Scores.from_array(values, n=np.full(values.shape, 400.0)), call="models")
-    if case == "task twice":
-        plain = table("plain")
-        values = np.column_stack([plain.values, plain.values[:, :1]])
-        return nb.evaluate(nb.Scores.from_array(values, n=np.full(values.shape, 400.0)))
-    if case == "guessed, noise unknown":
-        return nb.evaluate(nb.Scores.from_array(table("guessed").values))
-    if case == "tasks of their own":
-        shared = rng.normal(size=(12, 1)) + 0.3 * rng.normal(size=(12, 10))
-        return nb.evaluate(nb.Scores.from_array(np.hstack([shared, rng.normal(size=(12, 4))])))
-    if case == "noise":
-        return nb.evaluate(nb.Scores.from_array(rng.binomial(300, 0.5, (6, 4)) / 300, n=np.full((6, 4), 300.0)))
-    if case == "few":
-        return nb.evaluate(nb.Scores.from_array([[0.81, 0.70, 0.55], [0.78, 0.72, 0.50]]))
-    if case == "two alike":
-        return nb.evaluate(nb.Matches.from_counts([[0, 11], [9, 0]]))
-    if case == "one score":
-        return nb.evaluate(nb.Scores.from_array([[1200.0], [1100.0], [1150.0]]))
-    if case == "exact atari":
-        return nb.evaluate(from_name("atari"), noise="none")
-    if case == "exact scores":
-        return nb.evaluate(from_name("suite-3"), noise="none")
-    return nb.evaluate(table(case), call="models")
+    data = DATA[case](np.random.default_rng(17)) if case in DATA else table(case)
+    return nb.evaluate(data, **OPTIONS.get(case, {}))
 
 
 VERDICT = {

@@ -11,23 +11,11 @@ from hypothesis.extra import numpy as hnp
 from scipy.special import expit
 
 import nashboard as nb
-from evaluation.arenas import experiment, problem
+from evaluation.arenas import data_of, experiment, problem
 from nashboard.evaluation.stress.experiment import Experiment, enter_agents, enter_in_scores
 from nashboard.evaluation.stress.stress import Stress, stress
 
 SMALL_COUNTS = st.integers(0, 3).map(float)  # few values: ties, clones and many equilibria are common
-
-
-def matches_of(name: str) -> nb.Matches:
-    data = nb.load_dataset(name)
-    assert isinstance(data, nb.Matches)
-    return data
-
-
-def scores_of(name: str) -> nb.Scores:
-    data = nb.load_dataset(name)
-    assert isinstance(data, nb.Scores)
-    return data
 
 
 def by_method(found: Stress, method: str) -> list[Any]:
@@ -45,17 +33,17 @@ def test_the_elo_ratings_of_a_sparse_log_are_those_of_elo() -> None:
 
 def test_a_second_copy_of_c_moves_elo_by_71_9_points_as_proposition_1_says() -> None:
     # appendix A prints 63; the stationary point of proposition 1 is 71.9 (see the reading notes)
-    found = stress(matches_of("rock-paper-scissors"), of=["C"], copies=[1], targets=[], draws=0, noise="none")
+    found = stress(data_of("rock-paper-scissors"), of=["C"], copies=[1], targets=[], draws=0, noise="none")
     (row,) = by_method(found, "elo")
     assert row.moved.score_moved == pytest.approx(71.9, abs=0.1)
-    ratings = nb.elo(enter_agents(matches_of("rock-paper-scissors"), {"C": 1}), prior=0).ratings
+    ratings = nb.elo(enter_agents(data_of("rock-paper-scissors"), {"C": 1}), prior=0).ratings
     assert ratings == pytest.approx([-71.9, 71.9, 0, 0], abs=0.05)
     assert row.moved.winners_before == ("A", "B", "C")
     assert row.moved.winners_after == ("B",)
 
 
 def test_entering_task_3_again_changes_the_winner_from_a_to_c_as_in_appendix_a() -> None:
-    found = stress(scores_of("suite-3").scale("none"), of=["task 3"], copies=[1], draws=0, noise="none")
+    found = stress(data_of("suite-3").scale("none"), of=["task 3"], copies=[1], draws=0, noise="none")
     (uniform,), (nash,) = by_method(found, "uniform"), by_method(found, "nash")
     assert (uniform.moved.winners_before, uniform.moved.winners_after) == (("A",), ("C",))
     assert not nash.moved.winner_changed
@@ -64,7 +52,7 @@ def test_entering_task_3_again_changes_the_winner_from_a_to_c_as_in_appendix_a()
 
 def test_the_two_suites_of_appendix_a_have_the_winners_that_the_paper_prints() -> None:
     for name, winner in (("suite-3", "A"), ("suite-4", "C")):
-        game = experiment(scores_of(name).scale("none"))
+        game = experiment(data_of(name).scale("none"))
         assert game.exact("uniform", np.zeros(len(game.entries), dtype=np.intp)).winners == (winner,)
 
 
@@ -73,8 +61,7 @@ def test_the_two_suites_of_appendix_a_have_the_winners_that_the_paper_prints() -
 )
 @pytest.mark.parametrize("kind", ["agents", "tasks"])
 def test_nash_is_unmoved_by_exact_clones_of_bundled_data(name: str, kind: Any) -> None:
-    data = nb.load_dataset(name)
-    assert isinstance(data, nb.Matches | nb.Scores)
+    data = data_of(name)
     if isinstance(data, nb.Matches) and kind == "tasks":
         return
     found = stress(data, kind=kind, copies=[1, 100], targets=[], draws=0, n_resamples=5)
@@ -168,20 +155,18 @@ def test_names_of_clones_avoid_names_that_are_taken() -> None:
 
 
 def test_an_exact_clone_s_results_equal_its_multiplicity_under_the_uniform_average() -> None:
-    game = experiment(matches_of("alphago"))
+    game = experiment(data_of("alphago"))
     copies = np.arange(8)
-    entered = nb.payoffs(enter_agents(matches_of("alphago"), dict(zip(game.entries, range(8), strict=True))))
+    entered = nb.payoffs(enter_agents(data_of("alphago"), dict(zip(game.entries, range(8), strict=True))))
     assert game.exact("uniform", copies).scores == pytest.approx(nb.div(entered)[:8])
 
 
 def test_noisy_clones_have_whole_games_and_the_same_seed_gives_the_same() -> None:
-    first, second = (
-        enter_agents(matches_of("rock-paper-scissors"), {"A": 3}, np.random.default_rng(1)) for _ in range(2)
-    )
+    first, second = (enter_agents(data_of("rock-paper-scissors"), {"A": 3}, np.random.default_rng(1)) for _ in range(2))
     assert (first.wins == np.rint(first.wins)).all()
     assert (first.games == 10).all()
     assert (first.wins == second.wins).all()
-    assert first.select("ABC").wins.tolist() == matches_of("rock-paper-scissors").wins.tolist()
+    assert first.select("ABC").wins.tolist() == data_of("rock-paper-scissors").wins.tolist()
 
 
 def test_noisy_clones_play_with_the_strength_of_a_draw_and_do_not_repeat_the_luck_of_the_original() -> None:
@@ -204,7 +189,7 @@ def test_noisy_clones_play_with_the_strength_of_a_draw_and_do_not_repeat_the_luc
 
 
 def test_noisy_clones_move_nash_and_the_result_says_so() -> None:
-    found = stress(matches_of("rock-paper-scissors"), copies=[1, 10], targets=[], draws=3, n_resamples=50)
+    found = stress(data_of("rock-paper-scissors"), copies=[1, 10], targets=[], draws=3, n_resamples=50)
     noisy = [row for row in found.noisy if row.method == "nash"]
     assert max(row.score_most for row in noisy) > 0.01
     assert any("they can move the board" in line for line in found.verdict())
@@ -219,7 +204,7 @@ def test_noise_of_scores_comes_from_numbers_of_items() -> None:
 
 
 def test_without_known_noise_there_are_no_noisy_clones_and_a_note() -> None:
-    found = stress(scores_of("suite-3"), copies=[1], targets=[])
+    found = stress(data_of("suite-3"), copies=[1], targets=[])
     assert found.noisy == ()
     assert any("no noisy copies" in note for note in found.notes)
 
@@ -227,15 +212,14 @@ def test_without_known_noise_there_are_no_noisy_clones_and_a_note() -> None:
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("name", ["rock-paper-scissors", "suite-3"])
 def test_the_same_seed_gives_the_same_bytes(name: str) -> None:
-    data = nb.load_dataset(name)
-    assert isinstance(data, nb.Matches | nb.Scores)
+    data = data_of(name)
     first, second = (stress(data, copies=[1, 3], draws=2, rng=5, n_resamples=20).to_json() for _ in range(2))
     assert first == second
     json.loads(first)
 
 
 def test_relabelling_agents_changes_names_only() -> None:
-    matches = matches_of("alphago")
+    matches = data_of("alphago")
     turned = matches.select(matches.agents[::-1])
     options: dict[str, Any] = {"of": ["Zen"], "copies": [3], "targets": ["alpha_vp"], "draws": 0}
     first, second = stress(matches, **options), stress(turned, **options)
@@ -252,27 +236,27 @@ def test_exact_copies_move_nothing_where_pairs_never_met() -> None:
 
 
 def test_cloned_agents_move_the_board_of_tasks() -> None:
-    found = stress(scores_of("atari"), kind="agents", copies=[10], targets=[], draws=0, noise="none")
+    found = stress(data_of("atari"), kind="agents", copies=[10], targets=[], draws=0, noise="none")
     assert found.board == "tasks"
     assert {row.moved.method for row in found.exact} == {"uniform", "nash"}
 
 
 def test_the_adversary_finds_a_task_whose_clones_change_the_atari_winner() -> None:
-    found = stress(scores_of("atari"), copies=[10], targets=[], draws=0, noise="none")
+    found = stress(data_of("atari"), copies=[10], targets=[], draws=0, noise="none")
     assert by_method(found, "uniform")[0].moved.winner_changed
     assert not by_method(found, "nash")[0].moved.winner_changed
 
 
 def test_random_choice_depends_on_the_seed_alone() -> None:
     chosen = [
-        stress(scores_of("atari"), choice="random", copies=[1], targets=[], draws=0, rng=k, noise="none").cloned
+        stress(data_of("atari"), choice="random", copies=[1], targets=[], draws=0, rng=k, noise="none").cloned
         for k in (0, 0, 1)
     ]
     assert chosen[0] == chosen[1] != chosen[2]
 
 
 def test_text_holds_the_verdict_and_every_table() -> None:
-    found = stress(matches_of("rock-paper-scissors"), copies=[1], draws=2, n_resamples=20)
+    found = stress(data_of("rock-paper-scissors"), copies=[1], draws=2, n_resamples=20)
     text = str(found)
     assert "Nash average: did not move" in text
     assert set(found.tables()) == {"exact", "attacks", "noisy"}
@@ -296,12 +280,11 @@ def test_text_holds_the_verdict_and_every_table() -> None:
 )
 def test_wrong_options_are_refused_with_what_is_allowed(options: dict[str, Any], message: str) -> None:
     with pytest.raises(nb.InputError, match=message):
-        stress(matches_of("rock-paper-scissors"), **options)
+        stress(data_of("rock-paper-scissors"), **options)
 
 
 def test_payoffs_are_stressed_without_noisy_copies() -> None:
-    data = nb.load_dataset("roshambo")
-    assert isinstance(data, nb.Payoffs)
+    data = data_of("roshambo")
     found = stress(data, copies=[1, 5], targets=[])
     assert found.nash_moved == 0.0
     assert {row.moved.method for row in found.exact} == {"uniform", "nash"}
@@ -309,8 +292,7 @@ def test_payoffs_are_stressed_without_noisy_copies() -> None:
 
 
 def test_the_verdict_says_which_numbers_were_tried_and_measures_no_range_of_zero() -> None:
-    data = nb.load_dataset("rock-paper-scissors")
-    assert isinstance(data, nb.Matches)
+    data = data_of("rock-paper-scissors")
     said = " ".join(nb.stress(data, copies=[1, 10], targets=[], draws=9, noise="none").verdict())
     assert "Elo: with 1 copy (of 1, 10 tried) the winner changes from A = B = C to" in said
     assert "log-odds, where all were equal before" in said
@@ -318,7 +300,7 @@ def test_the_verdict_says_which_numbers_were_tried_and_measures_no_range_of_zero
 
 
 def test_one_number_and_one_name_need_no_list() -> None:
-    matches = matches_of("rock-paper-scissors")
+    matches = data_of("rock-paper-scissors")
     result = nb.evaluate(matches, n_resamples=2)
     found = result.stress(copies=2, of="C", targets="A", draws=0, most=3)
     listed = stress(matches, copies=[2], of=["C"], targets=["A"], draws=0, most=3, n_resamples=2)

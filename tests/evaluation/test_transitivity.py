@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from evaluation.audits import check, data_of
+from evaluation.arenas import check, data_of, play
 from nashboard.data.matches import Clusters
 from nashboard.evaluation.audit.audit import audit
 from nashboard.evaluation.audit.transitivity import Transitivity, chance_of_the_rest, transitivity, triples_that_met
@@ -28,14 +28,7 @@ def test_rock_paper_scissors_is_a_cycle_beyond_noise() -> None:
 def test_a_ladder_is_called_cyclic_at_most_at_the_level() -> None:
     rng = np.random.default_rng(2)
     r = np.linspace(-1, 1, 8)
-    P = 1 / (1 + np.exp(-(r[:, None] - r)))
-    i, j = np.triu_indices(8, k=1)
-    called = 0
-    for _ in range(30):
-        W = np.zeros((8, 8))
-        W[i, j] = rng.binomial(60, P[i, j])
-        W[j, i] = 60 - W[i, j]
-        called += ladder_of(nb.Matches.from_counts(W)).cyclic
+    called = sum(ladder_of(play(np.subtract.outer(r, r), 60, rng)).cyclic for _ in range(30))
     assert called <= 5  # 1.5 expected
 
 
@@ -43,14 +36,9 @@ def test_a_ladder_is_called_cyclic_at_most_at_the_level() -> None:
 def test_the_strongest_cycle_of_a_ladder_is_beyond_luck_at_most_at_the_level() -> None:
     rng = np.random.default_rng(4)
     r = np.linspace(-0.5, 0.5, 12)
-    P = 1 / (1 + np.exp(-(r[:, None] - r)))
-    i, j = np.triu_indices(12, k=1)
     alone = beyond = 0
     for _ in range(30):
-        W = np.zeros((12, 12))
-        W[i, j] = rng.binomial(40, P[i, j])
-        W[j, i] = 40 - W[i, j]
-        found = transitivity(nb.Matches.from_counts(W), 0.05)
+        found = ladder_of(play(np.subtract.outer(r, r), 40, rng))
         assert found.triples == 220
         beyond += found.cycles[0].z > found.luck
         alone += found.cycles[0].z > 1.96

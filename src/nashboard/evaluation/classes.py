@@ -17,6 +17,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 
+Tags = np.ndarray[tuple[int], np.dtype[np.bytes_]]
 ROUNDS = 2  # how often signatures are refined by the signatures of the opponents
 
 
@@ -62,7 +63,7 @@ def find_match_classes(matches: Matches, *, merge: bool = True) -> Classes:
     kept = leader[i] == i
     kept &= leader[j] == j
     tags = hash_neighbours(n, i[kept], j[kept], counts[kept])
-    return order_classes(leader, tags, matches.agents)
+    return order_classes(leader, tags[np.unique(leader)], matches.agents)
 
 
 def more_about_pairs(matches: Matches) -> list[Floats]:
@@ -108,7 +109,7 @@ def are_identical(a: int, b: int, j: Ints, counts: Floats, ends: Ints) -> bool:
     return all(np.array_equal(x, y) for x, y in zip(*rows, strict=True))
 
 
-def hash_neighbours(n: int, i: Ints, j: Ints, counts: Floats) -> list[bytes]:
+def hash_neighbours(n: int, i: Ints, j: Ints, counts: Floats) -> Tags:
     """Return a signature per agent that depends on the counts, not on names or places."""
     tags = np.zeros(n, dtype="S16")
     for _ in range(ROUNDS):
@@ -116,44 +117,31 @@ def hash_neighbours(n: int, i: Ints, j: Ints, counts: Floats) -> list[bytes]:
         ends = np.searchsorted(i[order], np.arange(n + 1))
         cells, there = counts[order], tags[j[order]]
         tags = np.array([digest(there[a:b].tobytes() + cells[a:b].tobytes()) for a, b in pairwise(ends)], "S16")
-    return list(tags)
+    return tags
 
 
 def find_score_classes(scores: Scores, *, merge: bool = True) -> tuple[Classes, Classes]:
     """Return the classes of agents with the same row and of tasks with the same column, errors included."""
-    cells = np.stack([scores.values, np.nan_to_num(scores.stderr, nan=-1.0), np.nan_to_num(scores.n, nan=-1.0)], -1)
+    turned = np.broadcast_to(scores.lower_is_better, scores.values.shape)
+    cells = np.stack([scores.values, *(np.nan_to_num(x, nan=-1.0) for x in (scores.stderr, scores.n)), turned], axis=-1)
     cells = cells + 0.0
-    turned = np.broadcast_to(scores.lower_is_better[None, :, None], (*scores.values.shape, 1))
-    cells = np.concatenate([cells, turned], axis=2)
     agents, tasks = (find_same_rows(side) if merge else np.arange(len(side)) for side in (cells, cells.swapaxes(0, 1)))
     kept = cells[np.ix_(np.unique(agents), np.unique(tasks))]
     of_agents, of_tasks = np.zeros(len(kept), "S16"), np.zeros(kept.shape[1], "S16")
     for _ in range(ROUNDS):
         of_agents, of_tasks = hash_rows(kept, of_tasks), hash_rows(kept.swapaxes(0, 1), of_agents)
-    rolls = []
-    for leader, tags, names in ((agents, of_agents, scores.agents), (tasks, of_tasks, scores.tasks)):
-        full = [b""] * len(leader)
-        for k, tag in zip(np.unique(leader), tags, strict=True):
-            full[k] = bytes(tag)
-        rolls.append(order_classes(leader, full, names))
-    return rolls[0], rolls[1]
+    return order_classes(agents, of_agents, scores.agents), order_classes(tasks, of_tasks, scores.tasks)
 
 
 def find_payoff_classes(payoffs: Payoffs, *, merge: bool = True) -> Classes:
     """Return the classes of agents with the same payoffs."""
-    n = len(payoffs.agents)
-    errors = [
-        np.nan_to_num(x, nan=-1.0) for name in ("stderr", "games") if (x := getattr(payoffs, name, None)) is not None
-    ]
+    errors = [np.nan_to_num(x, nan=-1.0) for x in (payoffs.stderr, payoffs.games) if x is not None]
     cells = np.stack([payoffs.A, *errors], axis=2)
-    leader = find_same_rows(cells) if merge else np.arange(n)
+    leader = find_same_rows(cells) if merge else np.arange(len(cells))
     first = np.unique(leader)
     i, j = (side.ravel() for side in np.indices((len(first),) * 2))
     tags = hash_neighbours(len(first), i, j, cells[np.ix_(first, first)].reshape(len(first) ** 2, -1))
-    full = [b""] * n
-    for k, tag in zip(first, tags, strict=True):
-        full[k] = bytes(tag)
-    return order_classes(leader, full, payoffs.agents)
+    return order_classes(leader, tags, payoffs.agents)
 
 
 def find_same_rows(cells: Floats) -> Ints:
@@ -162,9 +150,7 @@ def find_same_rows(cells: Floats) -> Ints:
     return np.array([seen.setdefault(np.ascontiguousarray(row).tobytes(), k) for k, row in enumerate(cells)])
 
 
-def hash_rows(
-    cells: Floats, there: "np.ndarray[tuple[int], np.dtype[np.bytes_]]"
-) -> "np.ndarray[tuple[int], np.dtype[np.bytes_]]":
+def hash_rows(cells: Floats, there: Tags) -> Tags:
     """Return a signature per row, from its cells and the signatures of the columns, in any order."""
     found = []
     for row in cells:
@@ -173,16 +159,13 @@ def hash_rows(
     return np.array(found, "S16")
 
 
-def order_classes(leader: Ints, tags: Sequence[bytes], names: Sequence[str]) -> Classes:
-    """Number the classes by signature, and by name where signatures agree."""
-    members: dict[int, list[int]] = {}
-    for k, first in enumerate(leader):
-        members.setdefault(int(first), []).append(k)
-    order = sorted(members, key=lambda first: (bytes(tags[first]), min(names[k] for k in members[first])))
-    label = np.empty(len(leader), dtype=np.intp)
-    for place, first in enumerate(order):
-        label[members[first]] = place
-    return Classes(label=label, first=np.array(order), size=np.bincount(label))
+def order_classes(leader: Ints, tags: Tags, names: Sequence[str]) -> Classes:
+    """Number the classes by the signatures of their leaders, and by name where signatures agree."""
+    first, members = np.unique(leader, return_inverse=True)
+    least = Classes(label=members, first=first, size=np.bincount(members)).names(names)
+    order = np.array(sorted(range(len(first)), key=lambda c: (bytes(tags[c]), least[c])))
+    label = np.argsort(order)[members]
+    return Classes(label=label, first=first[order], size=np.bincount(label))
 
 
 def digest(content: bytes) -> bytes:

@@ -27,7 +27,7 @@ have its weight): ``posterior``, ``certificates``, ``contributions``, and every 
 ``uniform_ranks``, ``games`` and the plain mean of scores, which count copies as entered.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from hashlib import sha256
 from pathlib import Path
@@ -58,11 +58,7 @@ KEYS = {"schema", *KEPT}
 
 def as_dict(found: Evaluation) -> dict[str, Any]:
     """Return everything but the data and the draws."""
-    return {
-        "schema": SCHEMA,
-        "version": found.version,
-        **{name: plain_data(getattr(found, name)) for name in KEPT},
-    }
+    return {"schema": SCHEMA, "version": found.version, **{name: plain_data(getattr(found, name)) for name in KEPT}}
 
 
 def from_dict(values: Any) -> Evaluation:
@@ -130,15 +126,14 @@ def describe_input(data: Matches | Scores | Payoffs) -> dict[str, Any]:
 def hash_content(data: Matches | Scores | Payoffs) -> str:
     """Return a hash of names and numbers, the same whatever the order of agents and tasks."""
     names = sorted(data.agents)
+    ordered: Any = data.select(names)
     if isinstance(data, Scores):
-        ordered: Any = data.select(names, sorted(data.tasks))
+        ordered = data.select(names, sorted(data.tasks))
         parts = [ordered.values, ordered.stderr, ordered.n, ordered.lower_is_better]
         names += ["\0", *ordered.tasks, data.scaling]
     elif isinstance(data, Matches):
-        ordered = data.select(names)
         parts = [ordered.pairs, ordered.wins, ordered.draws, ordered.losses]
     else:
-        ordered = data.select(names)
         parts = [ordered.A]
     content = sha256("\0".join(names).encode("utf-8", "surrogatepass"))
     for part in parts:
@@ -162,11 +157,12 @@ def as_text(found: Evaluation) -> str:
 
 def as_page_of_markdown(found: Evaluation) -> str:
     """Return boards, verdict and warnings as markdown."""
-    lists = [("Verdict", found.verdict), ("Notes", found.warnings)]
-    verdict, *warnings = [
-        "\n".join([f"## {title}", "", *(f"- {line}" for line in lines)]) + "\n" for title, lines in lists if lines
-    ]
-    return "\n".join([verdict, *map(as_markdown, screens(found)), *warnings])
+
+    def section(title: str, lines: Sequence[str]) -> str:
+        return "\n".join([f"## {title}", "", *(f"- {line}" for line in lines)]) + "\n"
+
+    notes = [section("Notes", found.warnings)] if found.warnings else []
+    return "\n".join([section("Verdict", found.verdict), *map(as_markdown, screens(found)), *notes])
 
 
 ENDINGS: dict[str, Callable[[Evaluation], str]] = {
@@ -179,17 +175,11 @@ ENDINGS: dict[str, Callable[[Evaluation], str]] = {
 PAGE = ".html"
 
 
-def checked_ending(path: str | Path) -> str:
-    """Return the ending that says how to write, or say which there are."""
+def checked_target(path: str | Path) -> str:
+    """Return the ending of a file that can be written, or say at once, not after long work, that none can be."""
     ending = Path(path).suffix.lower()
     if ending not in (PAGE, *ENDINGS):
         raise InputError(f"cannot write {str(path)!r}: the name must end in {either([PAGE, *ENDINGS])}")
-    return ending
-
-
-def checked_target(path: str | Path) -> str:
-    """Return the ending of a file that can be written, or say at once, not after long work, that none can be."""
-    ending = checked_ending(path)
     check_place(path)
     return ending
 

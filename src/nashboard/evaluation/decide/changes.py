@@ -197,12 +197,16 @@ def changes(old: Any, new: Any) -> Changes:
         agents = f"the old one has {listed(before.agents, 3)}, the new one {listed(after.agents, 3)}"
         raise InputError(f"the two evaluations share no agent: {agents}")
     i, j = ([side.agents.index(name) for name in common] for side in (before, after))
-    change = before.gap[i] - after.gap[j]
-    error = np.hypot(before.gap_error[i], after.gap_error[j])
-    relative = change - typical_change(change, error)
+    # copies count once: what follows is computed for one agent of each class
+    classes = np.stack([before.classes[i], after.classes[j]])
+    _, one, label = np.unique(classes, axis=1, return_index=True, return_inverse=True)
+    change, error = before.gap[i] - after.gap[j], np.hypot(before.gap_error[i], after.gap_error[j])
+    relative = change - typical_change(change[one], error[one])
     width = -float(ndtri((1 - after.level) / 2)) * error
     noisy = before.draws > 1 and after.draws > 1
-    p_values = adjust_holm(two_sided(relative, error)) if noisy else np.full(len(common), np.nan)
+    p_values = np.full(len(common), np.nan)
+    if noisy:
+        p_values = adjust_holm(two_sided(relative[one], error[one]))[label.ravel()]
     moves = [
         Move(
             agent=name,
@@ -228,7 +232,7 @@ def changes(old: Any, new: Any) -> Changes:
         moves=tuple(moves),
         first_before=first_of(old.board),
         first_after=first_of(new.board),
-        same_first=min(1.0, float(before.probability_top[i] @ after.probability_top[j])),
+        same_first=min(1.0, float((before.probability_top[i] * after.probability_top[j])[one].sum())),
         noise_known=noisy,
         causes=find_causes(old, new, [move.agent for move in moves if move.beyond_noise]),
     )

@@ -141,8 +141,8 @@ def attack(
     target
         The agent.
     method
-        ``"uniform"``: the uniform average; ``"elo"``: Elo by maximum likelihood (of scores: each task is a game
-        between every two agents).
+        ``"uniform"``: the uniform average; ``"elo"``: Elo, as on the board (of scores: each task is a game between
+        every two agents).
     kind
         What may be copied; agents in a table of scores move the board of tasks, and then the target is a task.
     most

@@ -459,7 +459,7 @@ def notes_on(setup: Setup) -> list[str]:
             f"pair: so few that luck decides"
         )
     if isinstance(data, Scores) and setup.game.board == "agents":
-        notes.append("Elo of scores: every task is a game between every two agents, won by the higher score")
+        notes.append("Elo of scores: every task is a game between every two agents, won by the better score")
     return notes
 
 
