@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from nashboard._display import Findings
-from nashboard._tables import Table
+from nashboard._tables import Table, plain_data
 from nashboard._threads import threads_for
-from nashboard.data.matches import Matches
-from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
 from nashboard.evaluation.audit.checks import Check, DataQuality, Part, assess_data, equilibrium_checks, trust_table
@@ -140,12 +138,8 @@ class Audit(Findings):
         found |= {"tasks": None, "transitivity": None}
         for name, part in self.parts.items():
             what, _, side = name.partition(" ")
-            if side:
-                found[what][side] = part.to_dict()
-            else:
-                found[what] = part.to_dict()
-        checks = [dict(vars(check)) for check in self.checks]
-        return {**found, "checks": checks, "passed": self.passed, "notes": list(self.notes)}
+            found[what] = {**found[what], side: part.to_dict()} if side else part.to_dict()
+        return {**found, "checks": plain_data(self.checks), "passed": self.passed, "notes": list(self.notes)}
 
     def __repr__(self) -> str:
         return f"Audit({self.size}, {self.passed} of {len(self.checks)} checks passed)"
@@ -185,10 +179,10 @@ def audit(data: Data | Problem, *, margin: float | None = None, **options: Unpac
         parts = {
             name: part.compute(problem, 1 - level, margin) for name, part in PARTS.items() if problem.kind in part.kinds
         }
-        found = problem.full_equilibrium
+        found, given = problem.full_equilibrium, problem.given
     return Audit(
         kind=problem.kind,
-        size=describe_size(problem.given),
+        size=f"{len(given.agents):,} agents" + (f" x {len(given.tasks):,} tasks" if isinstance(given, Scores) else ""),
         parts=parts,
         checks=(
             *(check for part in parts.values() for check in part.checks()),
@@ -197,9 +191,3 @@ def audit(data: Data | Problem, *, margin: float | None = None, **options: Unpac
         level=level,
         notes=problem.notes,
     )
-
-
-def describe_size(data: Matches | Scores | Payoffs) -> str:
-    """Return how many agents and tasks there are."""
-    tasks = f" x {len(data.tasks):,} tasks" if isinstance(data, Scores) else ""
-    return f"{len(data.agents):,} agents{tasks}"

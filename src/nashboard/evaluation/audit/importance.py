@@ -124,33 +124,31 @@ def measure_importance(problem: Problem, kind: Kind) -> Importance:
 
 def leave_out(kind: Kind, A: Floats, found: NashAverage | ScoreNashAverage, selection: Selection) -> Importance:
     """Leave out each entry of a game or of a table in turn; scores keep the scaling of the whole table."""
-    of_agents, allowed = kind == "agents", found.tolerance
+    of_agents, allowed, game = kind == "agents", found.tolerance, isinstance(found, NashAverage)
     if isinstance(found, NashAverage):
         names, weights, margins, effective = found.agents, found.weights, found.margins, found.effective_number
-        averages = found.averages
     elif of_agents:
         names, weights, margins = found.agents, found.agent_weights, found.agent_margins
-        averages, effective = found.skills, found.effective_agents
+        effective = found.effective_agents
     else:
-        names, weights, margins = found.tasks, found.task_weights, found.task_margins
-        averages, effective = found.skills, found.effective_tasks
+        names, weights, margins, effective = found.tasks, found.task_weights, found.task_margins, found.effective_tasks
+    averages = found.averages if isinstance(found, NashAverage) else found.skills
 
     def solve(stack: Floats) -> Floats:
-        if allowed and isinstance(found, NashAverage):
-            return np.stack([nash_average(one, selection=selection, tolerance=allowed).averages for one in stack])
         if allowed:
-            return np.stack([nash_average_scores(one, selection=selection, tolerance=allowed).skills for one in stack])
-        if isinstance(found, NashAverage):
+            one_by_one: Any = nash_average if game else nash_average_scores
+            every = [one_by_one(one, selection=selection, tolerance=allowed) for one in stack]
+            return np.stack([one.averages if game else one.skills for one in every])
+        if game:
             return nash_averages(stack, selection=selection).averages
         return nash_averages_scores(stack, selection=selection).skills
 
     def without(k: int) -> Floats:
         rest = np.delete(A, k, axis=0 if of_agents else 1)
-        return np.delete(rest, k, axis=1) if isinstance(found, NashAverage) else rest
+        return np.delete(rest, k, axis=1) if game else rest
 
-    nothing = (
-        (weights == 0) & (margins > TOLERANCE * found.scale) & found.unique
-    )  # proved: without them nothing changes
+    # proved: without these nothing changes
+    nothing = (weights == 0) & (margins > TOLERANCE * found.scale) & found.unique
     todo, n = np.flatnonzero(~nothing), len(names)
     score, rank, winner = np.zeros(n), np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.bool_)
     score[todo], rank[todo] = np.nan, -1
@@ -181,10 +179,6 @@ def each_or_nan(solve: Callable[[Floats], Floats], stack: Floats, size: int) -> 
     try:
         return list(solve(stack))
     except ConvergenceError:
-        found = []
-        for game in stack:
-            try:
-                found.append(solve(game[None])[0])
-            except ConvergenceError:
-                found.append(np.full(size, np.nan))
-        return found
+        if len(stack) == 1:
+            return [np.full(size, np.nan)]
+        return [each_or_nan(solve, game[None], size)[0] for game in stack]
