@@ -39,6 +39,7 @@ DRAWS, MANY = 3, 60  # draws of luck of noisy copies; none where there are more 
 MOST_NOISY = 10  # noisy copies are entered up to this number: each draw is a whole evaluation
 THIN = 5  # games per pair below which noisy copies are hardly copies
 UNMOVED = 1e-9  # what the contract of the equilibrium room promises, relative to the largest payoff
+ROUNDED = 1e-12  # what a sentence calls exact: smaller numbers depend on the machine
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -350,8 +351,8 @@ class Stress(Setup, Findings):
             counted = f"scaling={settings.scaling!r}" if settings.scaling in COUNT_COPIES else "selection='maxent'"
             held = f"moved, because {counted} counts copies"
         return (
-            f"Nash average: {held}. The largest change of any average is {self.nash_moved:.1e}; every equilibrium is "
-            f"certified to {self.certificate:.1e}."
+            f"Nash average: {held}. The largest change of any average is {self.nash_moved:.2g}; every equilibrium is "
+            f"certified within {max(self.certificate, ROUNDED):.1g}."
         )
 
     def tables(self) -> dict[str, Table]:
