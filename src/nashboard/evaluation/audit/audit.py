@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from nashboard._display import Findings
-from nashboard._tables import Table, plain_data
+from nashboard._tables import Column, Table, plain_data
 from nashboard._threads import threads_for
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
-from nashboard.evaluation.audit.checks import Check, DataQuality, Part, assess_data, equilibrium_checks, trust_table
+from nashboard.evaluation.audit.checks import Check, DataQuality, Part, assess_data, equilibrium_checks
 from nashboard.evaluation.audit.importance import Importance, measure_importance
 from nashboard.evaluation.audit.redundancy import Redundancy, find_redundancy
 from nashboard.evaluation.audit.task_quality import TaskQuality, assess_tasks
@@ -117,8 +117,16 @@ class Audit(Findings):
     lines = summary
 
     def trust_table(self) -> Table:
-        """Return the list of checks."""
-        return trust_table(self.checks)
+        """Return the list of checks: those that failed first, then those that cannot be decided."""
+        results = [check.passed for check in self.checks]
+        counts = f"{results.count(False)} failed, {results.count(None)} cannot be decided"
+        return Table.of(
+            sorted(self.checks, key=lambda check: (False, None, True).index(check.passed)),
+            Column("check", cell="name"),
+            Column("passed", "whether it is so; a dash where these data cannot decide"),
+            Column("because", most=600, cell="sentence"),
+            title=f"{self.passed} of {len(results)} checks passed, {counts}",
+        )
 
     def tables(self) -> dict[str, Table]:
         """Return all tables by name; those without rows are left out."""

@@ -4,6 +4,7 @@ A check is named by a claim; its sentence says what was found, in the same words
 """
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,7 @@ FEW = 10  # games of a pair below which its payoff is hardly known
 BALANCED = 1 / 3  # a schedule is one-sided where the effective number of opponents is below this share of all
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Check:
     """A claim, whether it is true (None: these data cannot decide), and what was found in one sentence."""
 
@@ -88,40 +89,24 @@ class Part(Result):
 
 def equilibrium_checks(unique: bool, exploitability: float, residual: float) -> tuple[Check, ...]:
     """Check whether the equilibrium of the expected payoffs is unique and exact."""
+    one = "there is one equilibrium, up to how copies share their weight"
+    several = "there are several equilibria; the one of maximum entropy is shown, and small changes may move it"
+    exact = f"a deviation gains at most {exploitability:.1e} of the largest payoff; the residual is {residual:.1e}"
     return (
-        Check(
-            name="one equilibrium",
-            passed=unique,
-            sentence="there is one equilibrium, up to how copies share their weight"
-            if unique
-            else "there are several equilibria; the one of maximum entropy is shown, and small changes may move it",
-        ),
-        Check(
-            name="certified",
-            passed=max(exploitability, residual) <= CERTIFIED,
-            sentence=f"a deviation gains at most {exploitability:.1e} of the largest payoff; the residual is "
-            f"{residual:.1e}",
-        ),
+        Check("one equilibrium", unique, one if unique else several),
+        Check("certified", max(exploitability, residual) <= CERTIFIED, exact),
     )
 
 
-def name_some(names: tuple[str, ...], most: int = 5) -> str:
+def shorten(names: Sequence[str], most: int = 5) -> str:
+    """Return the first few names, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def in_brackets(names: Sequence[str]) -> str:
     """Return a few names in brackets, or nothing."""
-    more = ", ..." if len(names) > most else ""
-    return f" ({', '.join(names[:most])}{more})" if names else ""
-
-
-def trust_table(checks: tuple[Check, ...]) -> Table:
-    """Return the list of checks: those that failed first, then those that cannot be decided."""
-    results = [check.passed for check in checks]
-    failed, undecided = results.count(False), results.count(None)
-    return Table.of(
-        sorted(checks, key=lambda check: (False, None, True).index(check.passed)),
-        Column("check", cell="name"),
-        Column("passed", "whether it is so; a dash where these data cannot decide"),
-        Column("because", most=600, cell="sentence"),
-        title=f"{results.count(True)} of {len(checks)} checks passed, {failed} failed, {undecided} cannot be decided",
-    )
+    return f" ({shorten(names)})" if names else ""
 
 
 @dataclass(frozen=True)
@@ -158,7 +143,7 @@ class DataQuality(Part):
 
     def checks(self) -> tuple[Check, ...]:
         """Return the findings as checks."""
-        return tuple(Check(name=f.name, passed=f.good, sentence=f.sentence) for f in self.findings)
+        return tuple(Check(f.name, f.good, f.sentence) for f in self.findings)
 
     def tables(self) -> dict[str, Table]:
         """Return the findings as a table."""
@@ -188,7 +173,9 @@ def assess_data(problem: Problem) -> DataQuality:
         found = assess_matches(data, problem)
     else:
         found = assess_scores(data) if isinstance(data, Scores) else assess_payoffs(data)
-    return DataQuality(findings=(*found, same_names(data.agents)))
+    twice = tuple(" = ".join(group) for group in look_alikes(data.agents))
+    alike = "names that differ only in case or white space; they are probably one agent"
+    return DataQuality(findings=(*found, named("distinct names", twice, alike)))
 
 
 def assess_payoffs(payoffs: Payoffs) -> list[Finding]:
@@ -269,12 +256,6 @@ def assess_scores(scores: Scores) -> list[Finding]:
 def named(name: str, who: tuple[str, ...], meaning: str) -> Finding:
     """Return a finding that should name nobody."""
     return Finding(name, float(len(who)), f"{len(who):,} ({listed(who)})" if who else "none", not who, meaning)
-
-
-def same_names(agents: tuple[str, ...]) -> Finding:
-    """Return the names that differ only in case or white space."""
-    twice = tuple(" = ".join(group) for group in look_alikes(agents))
-    return named("distinct names", twice, "names that differ only in case or white space; they are probably one agent")
 
 
 def effective_opponents(matches: Matches) -> Floats:

@@ -18,7 +18,7 @@ from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.equilibrium.precision import TOLERANCE
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, tied_ranks
 from nashboard.errors import ConvergenceError
-from nashboard.evaluation.audit.checks import Check, Part
+from nashboard.evaluation.audit.checks import Check, Part, shorten
 from nashboard.evaluation.problem import Kind, Problem
 
 
@@ -65,9 +65,8 @@ class Importance(Part):
         ]
         among = " among the others" if kind == "agents" else ""
         if self.decisive:
-            shown = ", ".join(self.decisive[:5])
-            more = f" and {len(self.decisive) - 5:,} more" if len(self.decisive) > 5 else ""
-            lines.append(f"removing {'any one of ' * (len(self.decisive) > 1)}{shown}{more} changes first place{among}")
+            which = "any one of " * (len(self.decisive) > 1) + shorten(self.decisive)
+            lines.append(f"removing {which} changes first place{among}")
         elif np.isnan(self.score_moved).any():
             lines.append(f"removing most {kind} does not change first place{among}; for the rest it is not known")
         else:
@@ -77,8 +76,7 @@ class Importance(Part):
     def checks(self) -> tuple[Check, ...]:
         """Check whether first place depends on a single entry."""
         passed = False if self.decisive else None if np.isnan(self.score_moved).any() else True
-        name = f"first place survives the loss of one {self.kind[:-1]}"
-        return (Check(name=name, passed=passed, sentence=self.sentences()[1]),)
+        return (Check(f"first place survives the loss of one {self.kind[:-1]}", passed, self.sentences()[1]),)
 
     def tables(self) -> dict[str, Table]:
         """Return the entries as a table."""

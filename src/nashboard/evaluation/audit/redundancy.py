@@ -35,7 +35,7 @@ from nashboard._tables import Column, Table
 from nashboard._types import Bools, Floats, read_only
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
-from nashboard.evaluation.audit.checks import Check, Part
+from nashboard.evaluation.audit.checks import Check, Part, shorten
 from nashboard.evaluation.board.verdict import FEW_GAMES
 from nashboard.evaluation.posterior.duplicates import SHARED, SURE
 from nashboard.evaluation.posterior.scores import adjust_holm
@@ -187,9 +187,8 @@ class Redundancy(Part):
         if self.groups:
             once = None if all(group.few for group in self.groups) else False
             found = (*self.alike(1), *self.merging())
-            merging = (
-                f"merging them {'changes the winner of ' + ', '.join(changed) if changed else 'changes no winner'}"
-            )
+            what = f"the winner of {', '.join(changed)}" if changed else "no winner"
+            merging = f"merging them changes {what}"
         elif self.told_apart == self.compared:
             once, found, merging = True, (f"every two {self.kind} differ",), "there is nothing to merge"
         elif self.copies >= SURE:
@@ -200,8 +199,8 @@ class Redundancy(Part):
             found = (f"undecided: {self.open_pairs()}", *self.doubts())
             merging = "undecided: no copies were found, and none can be ruled out"
         return (
-            Check(name=f"{self.kind} are entered once", passed=once, sentence="; ".join(found)),
-            Check(name=f"same winner without copies of {self.kind}", passed=same, sentence=merging),
+            Check(f"{self.kind} are entered once", once, "; ".join(found)),
+            Check(f"same winner without copies of {self.kind}", same, merging),
         )
 
     def tables(self) -> dict[str, Table]:
@@ -282,12 +281,6 @@ class Redundancy(Part):
     def __repr__(self) -> str:
         exact = sum(group.exact for group in self.groups)
         return f"Redundancy({len(self.names):,} {self.kind}, {exact} exact and {len(self.groups) - exact} near groups)"
-
-
-def shorten(names: tuple[str, ...]) -> str:
-    """Return the first few names, and how many more there are."""
-    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
 
 
 def find_redundancy(problem: Problem, kind: Kind, error: float, margin: float | None) -> Redundancy:

@@ -9,7 +9,7 @@ from nashboard._tables import Column, Table
 from nashboard._types import Floats
 from nashboard.algebra.latent import Component, joined, latent
 from nashboard.data.scores import Scores
-from nashboard.evaluation.audit.checks import Check, Part, name_some
+from nashboard.evaluation.audit.checks import Check, Part, in_brackets, shorten
 from nashboard.evaluation.posterior.scores import adjust_holm, fill_noise, judge_tasks
 from nashboard.evaluation.problem import Problem
 
@@ -98,8 +98,7 @@ class TaskQuality(Part):
         for status, meaning in MEANINGS.items():
             tasks = self.having(status)
             if tasks and status != "fine":
-                more = f" and {len(tasks) - 5:,} more" if len(tasks) > 5 else ""
-                lines.append(f"{status}: {', '.join(tasks[:5])}{more} ({meaning})")
+                lines.append(f"{status}: {shorten(tasks)} ({meaning})")
         return tuple(lines)
 
     def table(self) -> Table:
@@ -127,26 +126,15 @@ class TaskQuality(Part):
         idle, unknown = self.having("the same for everybody", "equivalent"), self.having(*UNJUDGED)
         wrong, leaning = self.having("wrong way"), self.having("leans wrong")
         saturated = self.having("everybody passes", "everybody fails", "near the ceiling", "near the floor")
+        of, near = f"of {len(self.findings):,}", "tasks are near their ceiling or floor for half of the agents or more"
+        separate = f"tasks that separate no agents beyond noise: {len(idle):,} {of}{in_brackets(idle)}"
+        if unknown:
+            separate += f"; {len(unknown):,} cannot be judged with these data{in_brackets(unknown)}"
+        opposite = f"tasks that correlate negatively with the rest: {len(wrong):,} beyond chance{in_brackets(wrong)}"
         return (
-            Check(
-                name="every task separates agents",
-                passed=False if idle else None if unknown else True,
-                sentence=f"tasks that separate no agents beyond noise: {len(idle):,} of {len(self.findings):,}"
-                + name_some(idle)
-                + (f"; {len(unknown):,} cannot be judged with these data{name_some(unknown)}" if unknown else ""),
-            ),
-            Check(
-                name="no task is saturated",
-                passed=not saturated,
-                sentence=f"{len(saturated):,} of {len(self.findings):,} tasks are near their ceiling or floor "
-                f"for half of the agents or more{name_some(saturated)}",
-            ),
-            Check(
-                name="no task points the wrong way",
-                passed=not wrong,
-                sentence=f"tasks that correlate negatively with the rest: {len(wrong):,} beyond chance"
-                f"{name_some(wrong)}, {len(leaning):,} more that may be chance",
-            ),
+            Check("every task separates agents", False if idle else None if unknown else True, separate),
+            Check("no task is saturated", not saturated, f"{len(saturated):,} {of} {near}{in_brackets(saturated)}"),
+            Check("no task points the wrong way", not wrong, f"{opposite}, {len(leaning):,} more that may be chance"),
         )
 
     def tables(self) -> dict[str, Table]:

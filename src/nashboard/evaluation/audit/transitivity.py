@@ -144,7 +144,7 @@ class Transitivity(Part):
         if self.basis != GAMES:
             return ()
         passed = None if self.untold or self.doubt else not self.cyclic
-        return (Check(name="ratings are enough", passed=passed, sentence=self.sentences()[0]),)
+        return (Check("ratings are enough", passed, self.sentences()[0]),)
 
     def tables(self) -> dict[str, Table]:
         """Return the strongest cycles as a table."""
