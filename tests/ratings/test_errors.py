@@ -12,6 +12,7 @@ from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.games import Games
 from nashboard.data.matches import Clusters
+from nashboard.ratings.likelihood import measure_dispersion
 from ratings.leagues import planted
 
 
@@ -137,6 +138,73 @@ def test_intervals_cover_ratings_differences_and_ranks(kind: str, noise: str) ->
 )
 def test_intervals_cover_in_leagues_of_other_kinds(kind: str, options: dict[str, Any]) -> None:
     check_coverage((uneven(kind, seed) for seed in range(60)), **options)
+
+
+def graded(kind: str, seed: int, n: int, games: int, spread: float) -> tuple[Floats, nb.Matches]:
+    """Return true ratings in logits and games with many draws, or with outcomes between 0 and 1."""
+    rng = np.random.default_rng([seed, 808])
+    r = rng.normal(0, spread, n)
+    a = np.append(rng.integers(0, n, games), np.arange(n))
+    b = (a + np.append(rng.integers(1, n, games), np.ones(n, dtype=int))) % n
+    p = 1 / (1 + np.exp(r[b] - r[a]))
+    if kind == "draws":  # four of five games between equals
+        draw, u = 1.6 * np.minimum(p, 1 - p), rng.random(a.size)
+        y = np.where(u < p - draw / 2, 1.0, np.where(u < p + draw / 2, 0.5, 0.0))
+    else:
+        y = rng.beta(10 * p, 10 * (1 - p))
+    drawn = y == 0.5
+    return r, Games(
+        agents=tuple(f"agent {k:02d}" for k in range(n)), first=a, second=b, wins=np.where(drawn, 0, y),
+        draws=drawn.astype(float), losses=np.where(drawn, 0, 1 - y), fractions=np.where(drawn, 0, y * (1 - y)),
+    ).matches()  # fmt: skip
+
+
+@pytest.mark.parametrize("leagues", [15, pytest.param(100, marks=SLOW)])
+@pytest.mark.parametrize(
+    ("kind", "games", "spread"), [("draws", 300, 0.3), ("draws", 800, 0.7), ("fractions", 300, 0.3)]
+)
+def test_intervals_cover_with_many_draws_and_fractions(kind: str, games: int, spread: float, leagues: int) -> None:
+    check_coverage(graded(kind, seed, 25, games, spread) for seed in range(leagues))
+
+
+@SLOW
+@pytest.mark.parametrize(("n", "games", "spread"), [(12, 10_000, 0.7), (8, 2_000, 0.3), (25, 2_500, 1.2)])
+def test_all_ranks_are_right_together_as_often_as_they_say(n: int, games: int, spread: float) -> None:
+    inside, shorter = [], []
+    for seed in range(150):
+        r, matches = graded("draws", seed, n, games, spread)
+        elo = nb.elo(matches)
+        ranks, whatever = elo.rank_intervals, nb.elo(matches, prior=0.01).rank_intervals
+        assert ranks is not None
+        assert whatever is not None
+        rank = 1 + (r[None, :] > r[:, None]).sum(axis=1)
+        inside.append(((ranks.low <= rank) & (rank <= ranks.high)).all())
+        shorter.append((ranks.high - ranks.low).sum() / (whatever.high - whatever.low).sum())
+    assert 0.91 < np.mean(inside) < 0.995
+    assert np.mean(shorter) < 0.9
+
+
+def test_ranks_are_right_with_prior_as_a_number_if_all_agents_are_equal() -> None:
+    right = []
+    for seed in range(40):
+        ranks = nb.elo(graded("draws", seed, 12, 1_000, 0.0)[1], prior=0.01).rank_intervals
+        assert ranks is not None
+        right.append((ranks.low == 1).all())
+    assert np.mean(right) > 0.85
+
+
+def test_the_dispersion_of_clusters_is_that_of_their_games_however_few_a_pair_has() -> None:
+    for clusters in (150, 2_000):  # four equal votes each
+        found = []
+        for seed in range(10):
+            rng = np.random.default_rng([seed, 44])
+            a = np.repeat(rng.integers(0, 12, clusters), 4)
+            b = (a + np.repeat(rng.integers(1, 12, clusters), 4)) % 12
+            won = np.repeat(rng.integers(0, 2, clusters), 4).astype(float)
+            log = Games(agents=tuple("abcdefghijkl"), first=a, second=b, wins=won, draws=0 * won, losses=1 - won,
+                        cluster=np.repeat(np.arange(clusters), 4))  # fmt: skip
+            found.append(measure_dispersion(log.matches()))
+        assert np.mean(found) == pytest.approx(4, rel=0.06)
 
 
 def chess(seed: int, n: int, openings: int, games: int, bias: float, taste: float) -> tuple[Floats, nb.Matches]:

@@ -12,11 +12,11 @@ import nashboard as nb
 from nashboard._types import Floats
 from nashboard.data.matches import Clusters
 from nashboard.ratings.hierarchical.model import fit_hierarchical, fit_pairs
-from nashboard.ratings.hierarchical.pairs import TAU_RANGE, PairCounts, count_pairs, measure_dispersion
+from nashboard.ratings.hierarchical.pairs import TAU_RANGE, PairCounts, count_pairs
 from nashboard.ratings.hierarchical.partitions import concentrations, sample_partitions
 from nashboard.ratings.hierarchical.planes import sample_planes
 from nashboard.ratings.hierarchical.systems import DenseSystem, SparseSystem, rating_prior
-from nashboard.ratings.likelihood import NormalPrior
+from nashboard.ratings.likelihood import NormalPrior, measure_dispersion
 
 
 def arena(n: int, sigma: float, tau: float, games: int, seed: int, met: float = 1.0) -> tuple[Floats, nb.Matches]:

@@ -28,7 +28,7 @@ from nashboard.evaluation.posterior.tolerance import noise_tolerance
 from nashboard.ranking.new_data import Simulation
 from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ranking.registry import find_method
-from nashboard.ratings.hierarchical.pairs import measure_dispersion
+from nashboard.ratings.likelihood import measure_dispersion
 from nashboard.ratings.rating import checked_anchor
 
 Data = Matches | Scores | Payoffs

@@ -120,7 +120,8 @@ class Resample:
         wins, draws, losses = counts
         totals = with_points(self.totals, wins + draws / 2, losses + draws / 2)
         if totals.normal is not None:  # the prior's bias is an error too: its centre varies as ratings do
-            totals = replace(totals, pull=totals.normal.noise(totals.sigma, 1, rng)[:-1, 0])
+            noise = np.sqrt(totals.normal.dispersion) * totals.normal.noise(totals.sigma, 1, rng)
+            totals = replace(totals, pull=noise[:-1, 0])
         r = self.r.copy()
         newton(totals, r, self.free, close=CLOSE)
         return r[:-1]

@@ -30,6 +30,7 @@ from nashboard.ratings.likelihood import (
     Prior,
     check_prior,
     loss,
+    measure_dispersion,
     newton,
     pair_totals,
     require_finite_maximum,
@@ -333,6 +334,9 @@ def fit_with_rows(
     matches, rows = design(data, first_advantage, covariates)
     with threads_for(len(matches.agents)):
         totals, _, r, free = prepare(matches, prior, anchor)
+        if totals.normal is not None and draws == "davidson":  # draws have their own likelihood: clusters alone scatter
+            single = measure_dispersion(replace(matches, clusters=None))
+            totals = replace(totals, normal=replace(totals.normal, dispersion=totals.normal.dispersion / single))
         fit = fit_rows(
             rows, totals.prior_edges(len(matches.pairs)), r, free,
             origin=origin_weights(matches),

@@ -36,6 +36,7 @@ from nashboard.data.matches import Matches
 from nashboard.errors import ConvergenceError
 from nashboard.ratings.likelihood import (
     DENSE,
+    NormalPrior,
     PairTotals,
     dense_laplacian,
     solver,
@@ -69,6 +70,7 @@ class Score:
     variance: Floats
     clusters: "csr_array | None" = None  # (clusters, rows)
     prior: PairTotals | None = None  # whose edges are the last rows, and are drawn by the normal prior itself
+    of_prior: float = 1.0  # covariance of the normal prior's slopes, relative to its Hessian
 
     def matrix(self, J: "csr_array") -> "csr_array":
         """Return ``M``, the covariance of the score, given ``J``: the derivative of each row's lead."""
@@ -95,7 +97,7 @@ class Score:
         score = np.asarray(incidence(nodes, self.i[:rows], self.j[:rows]).T @ self.flows(count, rng, rows))
         if normal is not None:
             assert self.prior is not None
-            score += normal.noise(self.prior.sigma, count, rng)
+            score += np.sqrt(self.of_prior) * normal.noise(self.prior.sigma, count, rng)
         return score
 
 
@@ -439,26 +441,34 @@ def score_covariance(
         agents=totals.agents, i=totals.i[here], j=totals.j[here], p=win_rates(x[here]), h=curvatures[here],
         won=totals.won[here], lost=totals.lost[here], shared=matches.shared, parts=parts,
     )  # fmt: skip
-    return with_prior_edges(results, totals.i, totals.j, curvatures, V)
+    return with_prior_edges(results, totals.i, totals.j, curvatures, V, totals.normal)
 
 
-def with_prior_edges(results: Results, i: Ints, j: Ints, curvatures: Floats, V: Floats | None) -> Score:
-    """Return the score of rows and, after them, of the prior's edges, whose covariance is their Hessian."""
+def with_prior_edges(
+    results: Results, i: Ints, j: Ints, curvatures: Floats, V: Floats | None, normal: NormalPrior | None
+) -> Score:
+    """Return the score of rows and, after them, of the prior's edges.
+
+    The covariance of those is their Hessian, times the dispersion of a normal prior, since what it weighs the games
+    weigh less.
+    """
     variance, played = curvatures.copy(), results.i.size
+    of_prior = 1.0 if normal is None else normal.dispersion
+    variance[played:] *= of_prior
     if results.parts is None:
         variance[:played] = results.without_draws()
-        return Score(i=i, j=j, variance=variance)
+        return Score(i=i, j=j, variance=variance, of_prior=of_prior)
     variance[:played], clusters = results.by_cluster(i.size, V)
-    return Score(i=i, j=j, variance=variance, clusters=clusters)
+    return Score(i=i, j=j, variance=variance, clusters=clusters, of_prior=of_prior)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RankIntervals:
-    """Intervals of ranks that hold for all agents at once: an agent's rank is 1 plus the number of better ones.
+    """Intervals of ranks that are right for all agents at once: an agent's rank is 1 plus the number of better ones.
 
     An agent surely better than ``b`` others has rank at most ``n - b``; if ``w`` others are surely better, its rank is
-    at least ``1 + w``. "Surely" is at a level that holds for all pairs together (Mogstad, Romano, Shaikh and Wilhelm
-    2024).
+    at least ``1 + w`` (Mogstad, Romano, Shaikh and Wilhelm 2024). "Surely" is by more than a critical number of
+    standard errors, one for all pairs.
     """
 
     low: Ints
@@ -466,21 +476,47 @@ class RankIntervals:
     level: float
 
 
-def rank_intervals(ratings: Floats, covariance: Covariance, level: float = 0.95) -> RankIntervals | None:
-    """Return the rank intervals of ratings in logits; None where errors are not known."""
+def rank_intervals(
+    ratings: Floats, covariance: Covariance, level: float = 0.95, *, posterior: bool = False
+) -> RankIntervals | None:
+    """Return the rank intervals of ratings in logits; None where errors are not known.
+
+    With ``posterior`` the errors are those of a posterior, and all differences that are called sure have the right sign
+    with this probability. Otherwise the intervals are right with it whatever the true ratings are, even if all of them
+    are equal, and longer.
+    """
     variances, n = covariance.variances, ratings.size
     if not np.isfinite(variances).all() or n < 2:
         return None
-    critical = critical_value(ratings, covariance, level)
+    critical = (posterior_value if posterior else critical_value)(ratings, covariance, level)
     low, high = np.ones(n, dtype=np.intp), np.full(n, n)
     for start in range(0, n, BLOCK):
-        rows = np.arange(start, min(start + BLOCK, n))
-        squares = covariance.between(rows[:, None], np.arange(n))
-        lead = ratings[rows, None] - ratings[None, :]
-        sure = np.abs(lead) > critical * np.sqrt(squares)
-        low[rows] += (sure & (lead < 0)).sum(axis=1)
-        high[rows] -= (sure & (lead > 0)).sum(axis=1)
+        z = standard_leads(ratings, covariance, np.arange(start, min(start + BLOCK, n)))
+        low[start : start + BLOCK] += (z < -critical).sum(axis=1)
+        high[start : start + BLOCK] -= (z > critical).sum(axis=1)
     return RankIntervals(low=read_only(low), high=read_only(high), level=level)
+
+
+def standard_leads(ratings: Floats, covariance: Covariance, rows: Ints) -> Floats:
+    """Return leads of some agents over all, in standard errors."""
+    lead = ratings[rows, None] - ratings
+    errors = np.sqrt(covariance.between(rows[:, None], np.arange(ratings.size)))
+    return np.divide(lead, errors, out=np.zeros_like(lead), where=errors > 0)
+
+
+def posterior_value(ratings: Floats, covariance: Covariance, level: float) -> float:
+    """Return the least number of standard errors such that all larger leads have the right sign with this probability.
+
+    A lead of ``z`` standard errors has the wrong sign with probability ``Phi(-z)``; these are added up (Boole), from
+    the largest lead on, until they exceed ``1 - level``.
+    """
+    from scipy.special import ndtr
+
+    least, n = NormalDist().inv_cdf(level), ratings.size
+    leads = (standard_leads(ratings, covariance, np.arange(k, min(k + BLOCK, n))) for k in range(0, n, BLOCK))
+    z = np.sort(np.concatenate([block[block > least] for block in leads]))[::-1]
+    sure = int(np.searchsorted(np.cumsum(ndtr(-z)), 1 - level, side="right"))
+    return float(z[sure]) if sure < z.size else least
 
 
 def critical_value(ratings: Floats, covariance: Covariance, level: float) -> float:

@@ -65,7 +65,8 @@ class Landscapes:
     def __call__(self, matches: Matches) -> MeloLoss:
         """Return the loss on some matches."""
         if self.prior == "learned":
-            totals = pair_totals(matches, sigma=learn_sigma(matches).sigma)
+            learned = learn_sigma(matches)
+            totals = pair_totals(matches, sigma=learned.sigma, normal=learned.normal)
         else:
             totals = pair_totals(matches, float(self.prior))
         return MeloLoss(totals=totals, mu=self.mu, orthogonal=self.orthogonal)

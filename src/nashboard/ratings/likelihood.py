@@ -15,6 +15,8 @@ and never shown: a prior pulls agents together, not towards a number.
 
 - ``"learned"``: ratings are normal with a standard deviation ``sigma`` that is learned from the same games
   (`learn_sigma`), around the average agent or around the mean of their opponents (`NormalPrior`).
+  Draws and other shares of the point vary less than wins and losses, games of one cluster more: a result counts as
+  ``1 / dispersion`` decisive games (`measure_dispersion`), or what is the same, the prior as ``dispersion`` of one.
 - a number: each agent has so many drawn games against the average agent. 0 is maximum likelihood.
 """
 
@@ -46,13 +48,15 @@ CLOSE_SIGMA = 1e-6  # in log sigma^2
 CLOSE = 1e-3  # logits: after a step of this length less than 1e-6 is missing
 LEAST_SIGMA = 1e-4  # logits
 LEAST_FROM_OPPONENTS = 0.01  # of the distance to opponents, 2 Elo points: in long chains the likelihood is flat below
+LEAST_DISPERSION = 0.02
+PRIOR_GAMES = 10.0  # games' worth of evidence that clusters do not matter, before they are measured
 Solve = Callable[[Floats], Floats]
 Prior = float | Literal["learned"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NormalPrior:
-    """A normal prior of ratings as a sum over edges, ``sum of (unit / sigma^2 + weak) x^2 / 2``.
+    """A normal prior of ratings as a sum over edges, ``dispersion * sum of (unit / sigma^2 + weak) x^2 / 2``.
 
     - Around the average agent: each agent has an edge to it of ``unit`` 1.
     - Around opponents, ``r_i ~ N(mean of the opponents of i, sigma^2)``: with ``deviations = I - P``, ``P`` the shares
@@ -67,6 +71,11 @@ class NormalPrior:
     unit: Floats
     weak: Floats
     deviations: Any = None  # (n, n), dense or sparse; None around the average agent
+    dispersion: float = 1.0  # of results, by which the loss of games would have to be divided
+
+    def precision(self, sigma: float) -> Floats:
+        """Return the curvature of each edge."""
+        return np.asarray(self.dispersion * (self.unit / sigma**2 + self.weak))
 
     @staticmethod
     def around_all(n: int) -> "NormalPrior":
@@ -110,11 +119,11 @@ class NormalPrior:
     def noise(self, sigma: float, count: int, rng: np.random.Generator) -> Floats:
         """Return ``(n + 1, count)`` normal values on nodes whose covariance is the prior's Hessian."""
         n = int(self.j[-1])
-        own = rng.standard_normal((n, count))
+        own = np.sqrt(self.dispersion) * rng.standard_normal((n, count))
         if self.deviations is None:
             flows = own / sigma
             return np.concatenate([flows, -flows.sum(axis=0, keepdims=True)])
-        weak = np.sqrt(self.weak[-1]) * rng.standard_normal((n, count))
+        weak = np.sqrt(self.dispersion * self.weak[-1]) * rng.standard_normal((n, count))
         return np.concatenate([self.deviate_back(own) / sigma + weak, -weak.sum(axis=0, keepdims=True)])
 
 
@@ -147,7 +156,7 @@ class PairTotals:
     @cached_property
     def precision(self) -> Floats:
         """Curvature of each edge of the normal prior."""
-        return np.zeros(0) if self.normal is None else self.normal.unit / self.sigma**2 + self.normal.weak
+        return np.zeros(0) if self.normal is None else self.normal.precision(self.sigma)
 
     def loss(self, x: Floats) -> float:
         """Return the loss at leads ``x``, in nats, with the prior's share."""
@@ -180,8 +189,8 @@ class PairTotals:
     def prior_slopes(self, x: Floats) -> Floats:
         """Return minus the derivative of the prior's gradient on nodes by ``log sigma^2``."""
         assert self.normal is not None
-        slopes = np.zeros(x.size)
-        slopes[-self.precision.size :] = self.normal.unit / self.sigma**2 * x[-self.precision.size :]
+        slopes, unit = np.zeros(x.size), self.normal.dispersion * self.normal.unit
+        slopes[-unit.size :] = unit / self.sigma**2 * x[-unit.size :]
         return self.onto_nodes(slopes)
 
     def prior_edges(self, played: int) -> "PairTotals":
@@ -520,10 +529,11 @@ def learn_prior(under: Under, normal: NormalPrior, *, close: float = CLOSE_SIGMA
     ``sigma exp(-sigma^2 / (2 SCALE^2))``, which is 0 at ``sigma = 0``: with few agents the likelihood alone often has
     its maximum there, and would call all of them equal (Chung et al. 2013). At the maximum
 
-        sigma^2 = (d'd + trace D V D' - sigma^2 c) / (n - 2 + sigma^2 / SCALE^2),
+        sigma^2 = (d'd + phi trace D V D' - sigma^2 c) / (n - 2 + sigma^2 / SCALE^2),
         c = sum over pairs of h' v dx / d log sigma^2,
 
-    with ``d = D r`` the deviations from the prior's mean and ``v`` the variances of the leads; ``c`` is how the
+    with ``d = D r`` the deviations from the prior's mean, ``V`` the inverse Hessian, ``phi`` the dispersion and ``v``
+    the variances of the leads by ``V``; ``c`` is how the
     determinant of the Hessian moves as ratings do, which matters where games are few. The fixed point is found by
     secants in ``log sigma^2``. There the density is taken as normal: its variance follows from the slope, and
     ``sigma^2`` is the mean, which is less biased than the mode.
@@ -537,11 +547,11 @@ def learn_prior(under: Under, normal: NormalPrior, *, close: float = CLOSE_SIGMA
         d = normal.deviate(fit.r[:n])
         trace, variances = uncertainty(fit, normal, sigma)
         x = fit.r[normal.i] - fit.r[normal.j]
-        pull = normal.unit / sigma**2 * x
+        pull = normal.dispersion * normal.unit / sigma**2 * x
         right: Floats = np.zeros(n + 1)
         right += np.bincount(normal.i, pull, minlength=n + 1) - np.bincount(normal.j, pull, minlength=n + 1)
         moved = float((fit.bend * variances * fit.leads(fit.solve(fit.from_means_back(right)))).sum())
-        size = max(float(d @ d) + trace - sigma**2 * moved, 1e-300)
+        size = max(float(d @ d) + normal.dispersion * trace - sigma**2 * moved, 1e-300)
         return float(np.log(size / (n - 2 + np.exp(s) / SCALE**2))) - s
 
     least = LEAST_SIGMA if normal.deviations is None else LEAST_FROM_OPPONENTS
@@ -552,7 +562,7 @@ def learn_prior(under: Under, normal: NormalPrior, *, close: float = CLOSE_SIGMA
 
 
 def uncertainty(fit: FittedRows, normal: NormalPrior, sigma: float) -> tuple[float, Floats]:
-    """Return the trace of the covariance of the deviations, and the variances of the leads."""
+    """Return the trace of the deviations' covariance and the variances of the leads, by the inverse Hessian."""
     n = int(normal.j[-1])
     if n <= EXACT_TRACE:
         C = fit.solve(np.eye(n + 1 + fit.means.shape[1]))
@@ -586,6 +596,36 @@ def fixed_point(excess: Callable[[float], float], close: float, start: float, lo
     return float(s), float(slope)
 
 
+def measure_dispersion(matches: Matches) -> float:
+    """Return the variance of results relative to independent decisive games: below 1 with draws, above with clusters.
+
+    Of single games it is ``1 - sum(y (1 - y)) / sum(n p (1 - p))`` around smoothed shares ``p``. With clusters it is
+    measured between them, around each pair's own share ``q``: if the points of a cluster with ``m`` of the pair's ``N``
+    games have variance ``phi m q (1 - q)``, then ``sum (points - q m)^2`` has mean ``phi q (1 - q) (N - sum m^2 / N)``,
+    and the measured ``q (1 - q)`` falls short by ``phi / N`` of it. ``phi`` solves both, summed over all pairs. A few
+    games' worth of prior evidence for single games, on the scale of its logarithm, keeps it away from 0 where pairs
+    have hardly any cluster.
+    """
+    points = matches.wins + matches.draws / 2
+    share = (points + 0.5) / (matches.games + 1)
+    coin = float((matches.games * share * (1 - share)).sum())
+    single = max(1 - float(matches.shared.sum()) / coin, LEAST_DISPERSION) if coin > 0 else 1.0
+    split = matches.clusters
+    if split is None:
+        return single
+    pairs = len(matches.pairs)
+    code, where = np.unique(split.cluster * pairs + split.pair, return_inverse=True)
+    m = np.bincount(where, split.wins + split.draws + split.losses)
+    won, pair = np.bincount(where, split.wins + split.draws / 2), code % pairs
+    N = np.maximum(np.bincount(pair, m, minlength=pairs), 1e-300)
+    q = np.bincount(pair, won, minlength=pairs) / N
+    scatter = np.bincount(pair, (won - q[pair] * m) ** 2, minlength=pairs)
+    mean = float((q * (1 - q) * (N - np.bincount(pair, m**2, minlength=pairs) / N) + scatter / N).sum())
+    measured = max(float(scatter.sum()) / mean, LEAST_DISPERSION) if mean > 0 else single
+    known = 4 * mean / (4 * mean + PRIOR_GAMES)
+    return float(max(measured**known * single ** (1 - known), LEAST_DISPERSION))
+
+
 def learn_sigma(matches: Matches, r: Floats | None = None, normal: NormalPrior | None = None) -> LearnedPrior:
     """Return the learned prior of matches, around the average agent unless given.
 
@@ -594,7 +634,7 @@ def learn_sigma(matches: Matches, r: Floats | None = None, normal: NormalPrior |
     n = len(matches.agents)
     r = np.zeros(n + 1) if r is None else r
     everyone = np.ones(n + 1, dtype=bool)
-    normal = normal or NormalPrior.around_all(n)
+    normal = replace(normal or NormalPrior.around_all(n), dispersion=measure_dispersion(matches))
     base = pair_totals(matches, sigma=1.0, normal=normal)
 
     def under(sigma: float) -> FittedRows:

@@ -145,7 +145,8 @@ class Rating(Drawn):
 
     def intervals_of_ranks(self, level: float) -> RankIntervals | None:
         """Return intervals of ranks that hold for all agents at once; None where errors are not known."""
-        return rank_intervals(self.ratings / POINTS_PER_LOGIT, self.known_covariance, level)
+        learned = not np.isnan(self.sigma)
+        return rank_intervals(self.ratings / POINTS_PER_LOGIT, self.known_covariance, level, posterior=learned)
 
     def win_probabilities(self) -> Floats:
         """Return ``(n, n)`` shares of points that row takes from column, 1/2 on the diagonal."""

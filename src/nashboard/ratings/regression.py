@@ -520,7 +520,7 @@ class System:
             lost=rows.losses + rows.draws / 2, shared=rows.draws / 4 + rows.fractions, parts=parts,
         )  # fmt: skip
         inverse = None if V is None else embed(V, self.kept, self.nodes)
-        return with_prior_edges(results, problem.i, problem.j, self.h, inverse)
+        return with_prior_edges(results, problem.i, problem.j, self.h, inverse, problem.prior.normal)
 
     def score_matrix(self, problem: Problem, score: Score) -> csr_array:
         """Return ``M`` of the free nodes and the extras."""

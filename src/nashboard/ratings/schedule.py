@@ -164,14 +164,18 @@ class Model(NamedTuple):
             for rows in (slice(played, None), slice(None))
         ]
         density = 2 * np.log(learned.sigma) - learned.sigma**2 / (2 * SCALE**2) + np.log(learned.log_variance) / 2
-        return Model(totals, r, float((determinants[0] - determinants[1]) / 2 - totals.loss(x) + density))
+        return Model(
+            totals,
+            r,
+            float((determinants[0] - determinants[1]) / 2 - totals.loss(x) / learned.normal.dispersion + density),
+        )
 
     def surprise(self, matches: Matches, rng: np.random.Generator) -> float:
         """Return by how many standard deviations the scores of opponents agree more than this model expects."""
         assert self.totals.normal is not None
         fit = fitted_pairs(self.totals, self.r, len(matches.pairs))
         moves = fit.solve(fit.draw_score(self.totals.normal, self.totals.sigma, DRAWS, rng))
-        i, j, r = fit.i, fit.j, self.r[:, None] + moves
+        i, j, r = fit.i, fit.j, self.r[:, None] + np.sqrt(self.totals.normal.dispersion) * moves
         games = np.rint(matches.games).astype(np.int64)
         share = float(matches.draws.sum() / matches.games.sum())  # draws scatter less: as many are simulated
         halves = rng.binomial(games[:, None], share, size=(games.size, DRAWS))

@@ -38,8 +38,9 @@ from nashboard.evaluation.audit.checks import Check, Part
 from nashboard.evaluation.board.verdict import shows_cycles, small_cycles
 from nashboard.evaluation.problem import Problem, task_games
 from nashboard.ratings.hierarchical.model import fit_hierarchical
-from nashboard.ratings.hierarchical.pairs import PairCounts, measure_dispersion, signed_sums
+from nashboard.ratings.hierarchical.pairs import PairCounts, signed_sums
 from nashboard.ratings.hierarchical.systems import System
+from nashboard.ratings.likelihood import measure_dispersion
 
 CYCLES = 5
 GAMES, TASKS = "games", "tasks, each a game between every two agents"

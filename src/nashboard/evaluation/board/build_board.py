@@ -15,7 +15,7 @@ from nashboard.evaluation.posterior.posterior import TIE, Posterior, draw_ranks,
 from nashboard.evaluation.problem import LOG_ODDS, Data, Problem
 from nashboard.ranking.registry import find_method, score_draws
 from nashboard.ratings.elo import elo
-from nashboard.ratings.errors import origin_weights, rank_intervals
+from nashboard.ratings.errors import origin_weights
 from nashboard.ratings.rating import checked_anchor, describe_origin
 
 OWN_METHODS = ("nash", "elo", "uniform", "mean")  # which the board has columns for
@@ -94,7 +94,7 @@ def rating(problem: Problem) -> Second | None:
         return summarise_second("Elo", meaning, fit.ratings[None], problem, decimals=0)
     assert fit.covariance is not None
     half = NormalDist().inv_cdf((1 + level) / 2) * fit.stderr
-    ranks = rank_intervals(fit.ratings / POINTS_PER_LOGIT, fit.covariance, level)
+    ranks = fit.intervals_of_ranks(level)
     assert ranks is not None
     label = classes.label
     return Second(

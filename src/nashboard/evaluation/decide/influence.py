@@ -422,7 +422,7 @@ def influence_on_matches(data: Matches | Games, by: By, judge: Judged) -> Influe
     plain = replace(matches, clusters=None, sides=None)
     asked: Judge = BoardJudge(matches=plain, units=units, capacity=capacity)
     if judge == "elo":
-        prior = learn_prior_of(plain, np.zeros(len(plain.agents) + 1))
+        prior = learn_prior_of(matches, np.zeros(len(plain.agents) + 1))
         asked = EloJudge(matches=plain, units=units, capacity=capacity, prior=prior)
     first, new, take, minimal = ask(asked, matches.agents, by)
     rows: list[tuple[Any, ...]] = []

@@ -22,15 +22,13 @@ from nashboard.ratings.hierarchical.kernels import (
     refine_ratings,
 )
 from nashboard.ratings.hierarchical.systems import RatingPrior
-from nashboard.ratings.likelihood import SCALE
+from nashboard.ratings.likelihood import SCALE, measure_dispersion
 
 SIGMA_SCALE, TAU_SCALE = SCALE, 0.05  # of the half-normal prior of sigma and the half-Cauchy part of the prior of tau
 TAU_RANGE = 0.01, 5.0
 FEW_PAIRS = 1_000  # up to which sigma is integrated; beyond, its relative error is small and its mode is used
 TELLING = 2.0  # pairs: fewer cannot tell tau from e times tau by two standard errors
 FEW_GAMES, SWEEPS = 25.0, 16  # agents with fewer games are moved by so many Metropolis steps in every draw
-LEAST_DISPERSION = 0.1
-PRIOR_GAMES = 10.0  # games' worth of evidence that clusters do not matter, before they are measured
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -226,35 +224,6 @@ def count_pairs(matches: Matches, dispersion: float | None = None) -> PairCounts
     spread = measure_dispersion(matches) if dispersion is None else dispersion
     won, games = (matches.wins + matches.draws / 2) / spread, matches.games / spread
     return PairCounts(n=len(matches.agents), i=i, j=j, won=won, games=games, dispersion=spread)
-
-
-def measure_dispersion(matches: Matches) -> float:
-    """Return the variance of results relative to independent decisive games: below 1 with draws, above with clusters.
-
-    Of single games it is ``1 - sum(y (1 - y)) / sum(n p (1 - p))`` around smoothed shares ``p``. With clusters it is
-    measured between them, around each pair's own share ``q``: if the points of a cluster with ``m`` of the pair's ``N``
-    games have variance ``phi m q (1 - q)``, then ``sum (points - q m)^2`` has mean ``phi q (1 - q) (N - sum m^2 / N)``,
-    and ``phi`` is the ratio of both sides, summed over all pairs. A few games' worth of prior evidence for single
-    games, on the scale of its logarithm, keeps it away from 0 where pairs have hardly any cluster.
-    """
-    points = matches.wins + matches.draws / 2
-    share = (points + 0.5) / (matches.games + 1)
-    coin = float((matches.games * share * (1 - share)).sum())
-    single = max(1 - float(matches.shared.sum()) / coin, LEAST_DISPERSION) if coin > 0 else 1.0
-    split = matches.clusters
-    if split is None:
-        return single
-    pairs = len(matches.pairs)
-    code, where = np.unique(split.cluster * pairs + split.pair, return_inverse=True)
-    m = np.bincount(where, split.wins + split.draws + split.losses)
-    won, pair = np.bincount(where, split.wins + split.draws / 2), code % pairs
-    N = np.maximum(np.bincount(pair, m, minlength=pairs), 1e-300)
-    q = np.bincount(pair, won, minlength=pairs) / N
-    mean = float((q * (1 - q) * (N - np.bincount(pair, m**2, minlength=pairs) / N)).sum())
-    scatter = float(((won - q[pair] * m) ** 2).sum())
-    measured = max(scatter / mean, LEAST_DISPERSION) if mean > 0 else single
-    known = 4 * mean / (4 * mean + PRIOR_GAMES)
-    return float(max(measured**known * single ** (1 - known), LEAST_DISPERSION))
 
 
 @lru_cache(maxsize=8)
