@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import nashboard as nb
+from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Clusters
-from nashboard.ratings.bootstrap import reweighted
+from nashboard.ratings.bootstrap import Lacking, reweighted
+from nashboard.ratings.likelihood import fit_totals, pair_totals
 from ratings.leagues import planted
 
 MANY: dict[str, Any] = {"errors": "bootstrap", "n_resamples": 400}
@@ -71,15 +73,18 @@ def test_outcomes_between_0_and_1_shrink_them_as_they_shrink_the_sandwich(games:
 def test_each_resample_is_fitted_to_its_maximum() -> None:
     _, matches = planted(8, games=6, seed=4)  # few games: resamples lie far from the start
     one = np.random.SeedSequence([7, 0], spawn_key=(0,)), np.random.SeedSequence([7, 0], spawn_key=(1,))
-    fits = []
+    totals = pair_totals(matches, 0.01)
+    r = fit_totals(totals, np.zeros(8))
+    lacking, fits = Lacking.of(matches, totals, np.append(r, 0.0), np.ones(9, dtype=bool)), []
     for seed in one:
-        wins, draws, losses = reweighted(matches, np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        wins, draws, losses = reweighted(matches, rng)
         again = nb.Matches(agents=matches.agents, pairs=matches.pairs, wins=wins, draws=draws, losses=losses)
-        fits.append(nb.elo(again, prior=0.01))
+        fits.append(nb.elo(again, prior=0.01).ratings + lacking.move(rng) * POINTS_PER_LOGIT)
     found = nb.elo(matches, prior=0.01, errors="bootstrap", n_resamples=2, rng=7)
     assert found.covariance is not None
     weights = found.covariance.weights  # of the origin, from the fit to all games
-    ratings = [fit.ratings - weights @ fit.ratings for fit in fits]
+    ratings = [fit - weights @ fit for fit in fits]
     np.testing.assert_allclose(found.stderr, np.std(ratings, axis=0, ddof=1), rtol=1e-4)
 
 
@@ -122,3 +127,12 @@ def test_too_few_resamples_are_refused(n_resamples: int, message: str) -> None:
     _, matches = planted(4, games=30, seed=5)
     with pytest.raises(nb.InputError, match=message):
         nb.elo(matches, errors="bootstrap", n_resamples=n_resamples)
+
+
+def test_they_are_as_wide_as_the_sandwich_for_agents_that_hardly_lost() -> None:
+    ratios = []
+    for seed in range(8):
+        _, matches = planted(12, games=4, seed=seed, spread=300.0)
+        best = int(nb.elo(matches).ratings.argmax())
+        ratios.append(nb.elo(matches, **MANY).stderr[best] / nb.elo(matches).stderr[best])
+    assert np.mean(ratios) == pytest.approx(1, abs=0.1)  # 0.88 without what their games lack

@@ -9,7 +9,7 @@ from nashboard._resampling import Plan, plan_of, spread_out
 from nashboard._types import Bools, Floats
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError
-from nashboard.ratings.errors import Covariance, LinearLeague, incidence
+from nashboard.ratings.errors import Covariance, LinearLeague, incidence, results_of
 from nashboard.ratings.likelihood import DENSE, PairTotals, newton, win_rates, with_points
 
 if TYPE_CHECKING:
@@ -33,12 +33,11 @@ def bootstrap_covariance(
 
     This is the Bayesian bootstrap (Rubin 1981): each game has a random weight from an exponential distribution, so
     that a pair's wins together have one from a gamma distribution, whatever their number. It takes weights that are not
-    whole, and no result ever drops out. Where the matches have clusters, a cluster's games share one weight; what the
-    fit took up of their scatter, and their number, count as in the sandwich. One resample costs a draw and two steps of
+    whole, and no result ever drops out. Where the matches have clusters, a cluster's games share one weight. What these
+    lack of the scatter that the sandwich knows is added (`Lacking`). One resample costs a draw and two steps of
     Newton's method.
     """
-    few = FewClusters.of(matches, totals, r, free) if matches.clusters is not None else None
-    work = Resample(matches=matches, totals=totals, r=r, free=free, few=few)
+    work = Resample(matches=matches, totals=totals, r=r, free=free, lacking=Lacking.of(matches, totals, r, free))
     moves = np.concatenate(spread_out(work, plan, 0, "Resampling the league ..."))
     from_origin = moves - (moves @ weights)[:, None]
     centred = moves - moves.mean(axis=0)
@@ -52,39 +51,45 @@ def bootstrap_covariance(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FewClusters:
-    """What the sandwich adds to the scatter of clusters, for random weights of these: to first order.
+class Lacking:
+    """What the sandwich adds to the scatter of games or clusters, for random weights of these: to first order.
 
-    ``scores`` (clusters, nodes) are its corrected slopes minus the plain ones, which weights alone bring in; in
-    ``lacking`` (pairs, nodes) are standard deviations of slopes beside them. Weights whose sum is fixed spread a mean
-    of ``K`` clusters by ``K / (K + 1)`` of its variance: the corrected slopes are larger by as much.
+    In ``rows`` (pairs, nodes) are standard deviations of slopes beside them: an agent that never lost has surprised
+    nobody, and random weights of its wins do not move it. ``clusters`` (clusters, nodes) are the corrected slopes of
+    clusters minus the plain ones, which weights alone bring in. Weights whose sum is fixed spread a mean of ``K``
+    clusters by ``K / (K + 1)`` of its variance: the corrected slopes are larger by as much.
     """
 
     league: LinearLeague
-    scores: "csr_array"
-    lacking: "csr_array"
+    rows: "csr_array"
+    clusters: "csr_array | None"
 
     @staticmethod
-    def of(matches: Matches, totals: PairTotals, r: Floats, free: Bools) -> "FewClusters":
+    def of(matches: Matches, totals: PairTotals, r: Floats, free: Bools) -> "Lacking":
         """Return it for ratings in logits."""
         from scipy.sparse import csr_array
 
         x, played, split = r[totals.i] - r[totals.j], len(matches.pairs), matches.clusters
         league = LinearLeague.at(totals, x, free)
-        score = league.score(matches, x)
-        assert split is not None
-        assert score is not None
-        assert score.clusters is not None
-        slopes = (split.wins + split.draws + split.losses) * win_rates(x)[split.pair] - split.wins - split.draws / 2
-        plain = csr_array((slopes, (split.cluster, split.pair)), shape=score.clusters.shape)
-        more = score.clusters * np.sqrt((split.size + 1) / split.size) - plain
-        edges = incidence(totals.nodes, totals.i, totals.j)
-        lacking = edges[:played].multiply(np.sqrt(score.variance[:played])[:, None])
-        return FewClusters(league=league, scores=csr_array(more @ edges), lacking=csr_array(lacking))
+        edges, clusters = incidence(totals.nodes, totals.i, totals.j), None
+        if split is None:
+            variance = results_of(matches, totals, x, league.curvatures).lacking()
+        else:
+            score = league.score(matches, x)
+            assert score is not None
+            assert score.clusters is not None
+            variance = score.variance[:played]
+            slopes = (split.wins + split.draws + split.losses) * win_rates(x)[split.pair] - split.wins - split.draws / 2
+            plain = csr_array((slopes, (split.cluster, split.pair)), shape=score.clusters.shape)
+            clusters = csr_array((score.clusters * np.sqrt((split.size + 1) / split.size) - plain) @ edges)
+        rows = csr_array(edges[:played].multiply(np.sqrt(variance)[:, None]))
+        return Lacking(league=league, rows=rows, clusters=clusters)
 
-    def move(self, weight: Floats, rng: np.random.Generator) -> Floats:
-        """Return by how much agents' ratings move in a resample beyond what the clusters' weights do."""
-        slopes = self.scores.T @ (weight - 1) + self.lacking.T @ rng.standard_normal(self.lacking.shape[0])
+    def move(self, rng: np.random.Generator, weight: Floats | None = None) -> Floats:
+        """Return by how much agents' ratings move in a resample beyond what the weights of games or clusters do."""
+        slopes = self.rows.T @ rng.standard_normal(self.rows.shape[0])
+        if self.clusters is not None and weight is not None:
+            slopes += self.clusters.T @ (weight - 1)
         return -self.league.outside(self.league.solve(slopes[self.league.kept][:, None]))[:, 0]
 
 
@@ -96,7 +101,7 @@ class Resample:
     totals: PairTotals
     r: Floats
     free: Bools
-    few: FewClusters | None = None
+    lacking: Lacking
 
     def __call__(self, streams: list[np.random.Generator]) -> Floats:
         """Return ``(streams, n)`` moves of ratings in logits, their mean taken out where nothing is anchored."""
@@ -105,15 +110,14 @@ class Resample:
 
     def move(self, rng: np.random.Generator) -> Floats:
         """Return how the ratings of one resample differ from those of all games."""
-        if self.few is None:
-            return self.fit(reweighted(self.matches, rng), rng) - self.r[:-1]
         split = self.matches.clusters
-        assert split is not None
+        if split is None:
+            return self.fit(reweighted(self.matches, rng), rng) - self.r[:-1] + self.lacking.move(rng)
         weight = rng.standard_exponential(split.size)  # one for all games of a cluster, 1 on average
         weight /= weight.mean()
         parts, size = (split.wins, split.draws, split.losses), len(self.matches.pairs)
         counts = [np.bincount(split.pair, weight[split.cluster] * part, minlength=size) for part in parts]
-        return self.fit(np.stack(counts, dtype=np.float64), rng) - self.r[:-1] + self.few.move(weight, rng)
+        return self.fit(np.stack(counts, dtype=np.float64), rng) - self.r[:-1] + self.lacking.move(rng, weight)
 
     def fit(self, counts: Floats, rng: np.random.Generator) -> Floats:
         """Return the ratings of resampled wins, draws and losses."""

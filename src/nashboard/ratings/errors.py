@@ -333,12 +333,27 @@ class Results:
         """Sum values of rows over the rows of each agent."""
         return np.asarray(np.bincount(self.i, values, self.agents) + np.bincount(self.j, values, self.agents))
 
+    @property
+    def scatter(self) -> Floats:
+        """Squared slopes of each row's games, draws as half a win and half a loss."""
+        return np.asarray(self.won * (1 - self.p) ** 2 + self.lost * self.p**2)
+
     def without_draws(self) -> Floats:
         """Return the variance of each row's slope: draws and other shares of the point vary less than a coin toss."""
-        scatter = self.won * (1 - self.p) ** 2 + self.lost * self.p**2
-        prior, league = PRIOR_GAMES * EVEN_GAME, self.shared.sum() / (scatter.sum() + EVEN_GAME)
-        agent = 1 - (self.per_agent(self.shared) + prior * league) / (self.per_agent(scatter) + prior)
-        return np.asarray(self.h * (agent[self.i] + agent[self.j]) / 2)
+        return np.asarray(self.h * (self.dispersion[self.i] + self.dispersion[self.j]) / 2)
+
+    @cached_property
+    def dispersion(self) -> Floats:
+        """Variance of each agent's results relative to decisive games."""
+        scatter, prior = self.scatter, PRIOR_GAMES * EVEN_GAME
+        league = self.shared.sum() / (scatter.sum() + EVEN_GAME)
+        return np.asarray(1 - (self.per_agent(self.shared) + prior * league) / (self.per_agent(scatter) + prior))
+
+    def lacking(self) -> Floats:
+        """Return the variance of each row that its games lack, where agents surprise less than the model expects."""
+        told, seen = self.per_agent(self.h), self.per_agent(self.scatter - self.shared)
+        missing = np.maximum(self.dispersion * told - seen, 0.0) / np.maximum(told, 1e-300)
+        return np.asarray(self.h * np.maximum(missing[self.i], missing[self.j]))
 
     def by_cluster(self, edges: int, V: Floats | None) -> "tuple[Floats, csr_array]":
         """Return the variance of rows that clusters lack, and the slopes of each cluster ``(clusters, edges)``."""
@@ -425,23 +440,27 @@ class Parts:
         return 1.0 if (self.games == self.games.round()).all() else float(self.games.mean())
 
 
+def results_of(matches: Matches, totals: PairTotals, x: Floats, curvatures: Floats) -> Results:
+    """Return the results of matches at leads ``x``."""
+    split, here, parts = matches.clusters, slice(len(matches.pairs)), None
+    if split is not None:
+        games, won = split.wins + split.draws + split.losses, split.wins + split.draws / 2
+        parts = Parts(size=split.size, cluster=split.cluster, row=split.pair, games=games, won=won)
+    return Results(
+        agents=totals.agents, i=totals.i[here], j=totals.j[here], p=win_rates(x[here]), h=curvatures[here],
+        won=totals.won[here], lost=totals.lost[here], shared=matches.shared, parts=parts,
+    )  # fmt: skip
+
+
 def score_covariance(
     matches: Matches, totals: PairTotals, x: Floats, curvatures: Floats, V: Floats | None = None
 ) -> Score | None:
     """Return ``M``, or None where it is the Hessian: without draws and clusters; ``V`` the inverse Hessian if known."""
-    split, played = matches.clusters, len(matches.pairs)
-    if split is None and not matches.shared.any():
+    if matches.clusters is None and not matches.shared.any():
         return None
-    parts = None
-    if split is not None:
-        games, won = split.wins + split.draws + split.losses, split.wins + split.draws / 2
-        parts = Parts(size=split.size, cluster=split.cluster, row=split.pair, games=games, won=won)
-    here = slice(played)
-    results = Results(
-        agents=totals.agents, i=totals.i[here], j=totals.j[here], p=win_rates(x[here]), h=curvatures[here],
-        won=totals.won[here], lost=totals.lost[here], shared=matches.shared, parts=parts,
-    )  # fmt: skip
-    return with_prior_edges(results, totals.i, totals.j, curvatures, V, totals.normal)
+    return with_prior_edges(
+        results_of(matches, totals, x, curvatures), totals.i, totals.j, curvatures, V, totals.normal
+    )
 
 
 def with_prior_edges(

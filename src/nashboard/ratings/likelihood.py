@@ -626,15 +626,18 @@ def measure_dispersion(matches: Matches) -> float:
     return float(max(measured**known * single ** (1 - known), LEAST_DISPERSION))
 
 
-def learn_sigma(matches: Matches, r: Floats | None = None, normal: NormalPrior | None = None) -> LearnedPrior:
-    """Return the learned prior of matches, around the average agent unless given.
+def learn_sigma(
+    matches: Matches, r: Floats | None = None, normal: NormalPrior | None = None, dispersion: float | None = None
+) -> LearnedPrior:
+    """Return the learned prior of matches, around the average agent unless given, with the measured dispersion.
 
     ``r`` (n + 1,) is moved in place to the ratings under it.
     """
     n = len(matches.agents)
     r = np.zeros(n + 1) if r is None else r
     everyone = np.ones(n + 1, dtype=bool)
-    normal = replace(normal or NormalPrior.around_all(n), dispersion=measure_dispersion(matches))
+    phi = measure_dispersion(matches) if dispersion is None else dispersion
+    normal = replace(normal or NormalPrior.around_all(n), dispersion=phi)
     base = pair_totals(matches, sigma=1.0, normal=normal)
 
     def under(sigma: float) -> FittedRows:

@@ -155,7 +155,8 @@ class Model(NamedTuple):
         """Fit the ratings and the scale of the prior."""
         n = len(matches.agents)
         r = np.zeros(n + 1)
-        learned = learn_sigma(matches, r, normal)
+        # draws as half a win and half a loss: with their own information too few leagues of strength are recognised
+        learned = learn_sigma(matches, r, normal, dispersion=1.0)
         totals = pair_totals(matches, sigma=learned.sigma, normal=learned.normal)
         x = r[totals.i] - r[totals.j]
         h, played = totals.derivatives(x)[1], len(matches.pairs)
@@ -175,7 +176,7 @@ class Model(NamedTuple):
         assert self.totals.normal is not None
         fit = fitted_pairs(self.totals, self.r, len(matches.pairs))
         moves = fit.solve(fit.draw_score(self.totals.normal, self.totals.sigma, DRAWS, rng))
-        i, j, r = fit.i, fit.j, self.r[:, None] + np.sqrt(self.totals.normal.dispersion) * moves
+        i, j, r = fit.i, fit.j, self.r[:, None] + moves
         games = np.rint(matches.games).astype(np.int64)
         share = float(matches.draws.sum() / matches.games.sum())  # draws scatter less: as many are simulated
         halves = rng.binomial(games[:, None], share, size=(games.size, DRAWS))
