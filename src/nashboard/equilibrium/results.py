@@ -48,11 +48,13 @@ class NashAverage(Drawn):
     condition
         How far a weight can move per share of the largest payoff by which payoffs change: a change of 1e-9 of the
         largest payoff moves a weight by at most about ``1e-9 * condition``. Infinite where there are many equilibria,
-        or nearly so. Clones stay clones: a change that tells them apart can give the weight of all to one.
+        or nearly so. Clones stay clones: a change that tells them apart can give the weight of all to one. With a
+        tolerance it is 0 only where even weights need less than is allowed, by more than such a change.
     tolerance
         The exploitability that was allowed, in the unit of the payoffs; 0 for an exact equilibrium.
     scale
-        The largest payoff; ``exploitability / scale`` (beyond ``tolerance``) and ``residual`` are at most 1e-9.
+        The largest payoff; ``exploitability / scale`` (beyond ``tolerance``) and ``residual`` are at most 1e-9. Of a
+        model of your own with more than 1,024 agents it is the largest against 32 of them.
     iterations, seconds
         Linear systems solved, and the time it took.
     """
