@@ -162,6 +162,13 @@ def test_tables_that_turn_on_differences_near_rounding_are_solved(family: str, s
     assert abs(result.value - float(exact)) <= TIGHT * np.ptp(S)
 
 
+@pytest.mark.parametrize("seed", [7710298, 8400054, 8600189])
+def test_faces_whose_equations_nearly_depend_on_each_other_are_solved(seed: int) -> None:
+    result = nb.nash_average_scores(hard_table("nearly", seed))
+    assert result.exploitability <= 1e-11
+    assert result.residual <= TIGHT
+
+
 def test_scores_that_differ_by_little_around_a_value_far_from_zero_are_solved() -> None:
     # found by fuzzing: all tasks but one are the same to 1e-10 of the largest score, and so far from zero
     table = hard_table("rule-clones", 2600296)

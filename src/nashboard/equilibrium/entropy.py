@@ -49,6 +49,7 @@ from scipy.linalg import cho_factor, cho_solve, qr
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium.game import AgentsGame, Game
 from nashboard.equilibrium.precision import (
+    DEPENDENT,
     FAR,
     HUGE,
     LEAST,
@@ -60,6 +61,7 @@ from nashboard.equilibrium.precision import (
     TOLERANCE,
     VIOLATED,
     ZERO,
+    product,
 )
 from nashboard.errors import ConvergenceError, InputError
 
@@ -153,8 +155,22 @@ def maximum_entropy(
 
 
 def independent_equations(E: Floats, count: int) -> Floats:
-    """Return ``count`` independent rows of ``E``, as columns."""
-    return np.asarray(E[qr(E.T, mode="r", pivoting=True)[1][:count]].T)
+    """Return ``count`` independent rows of ``E``, as columns; of one that nearly depends on others what is left of it.
+
+    That is tiny, and decides all the same: it is added up in twice the working precision and then scaled.
+    """
+    R, order = qr(E.T, mode="r", pivoting=True)
+    W = np.ascontiguousarray(E[order[:count]].T)
+    if not count or abs(R[count - 1, count - 1]) > DEPENDENT * abs(R[0, 0]):
+        return W
+    for _ in range(count):
+        norm = np.sqrt((W**2).sum(axis=0))
+        _, strengths, Vt = np.linalg.svd(W / norm, full_matrices=False)
+        if strengths[-1] > DEPENDENT * strengths[0]:
+            break
+        high, low = product(W, Vt[-1] / norm)
+        W[:, int(np.argmax(np.abs(Vt[-1])))] = (high + low) / strengths[-1]
+    return W
 
 
 def solve_dual(dual: Dual, y: Floats) -> tuple[Floats, Floats, int]:

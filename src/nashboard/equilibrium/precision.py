@@ -96,6 +96,8 @@ PATH_END = 1e-22
 HUGE = 600.0
 # Logarithms that change by less are where Newton's step is right, and slopes along it are down to rounding.
 SETTLED = 1e-3
+# Equations whose smallest singular value is below this share of the largest lose too many digits as they stand.
+DEPENDENT = 1e-6
 # Singular values of Newton's system below this share of the largest are zero.
 SINGULAR = 1e-15
 # How far a logarithm may fall in one step, or by as much as it is: then no system can lose the weight.
