@@ -34,7 +34,7 @@ def without(matches: nb.Matches, gone: Bools) -> nb.Matches:
 
 def test_ratings_that_do_not_settle_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nashboard.data.payoffs.MOST_STEPS", 2)
-    with pytest.raises(nb.ConvergenceError, match="did not settle in 2 steps"):
+    with pytest.raises(nb.ConvergenceError, match="did not converge in 2 steps"):
         nb.payoffs(unbeaten(), fill="model")
 
 

@@ -552,3 +552,39 @@ def test_a_board_in_arrow_whose_first_column_has_no_name_is_read_as_its_file() -
     frame = pl.read_csv(file)
     arrow = frame.rename({frame.columns[0]: ""}).to_arrow()
     assert table(nb.read_scores(arrow)) == table(nb.read_scores(file))
+
+
+def test_results_of_one_agent_each_are_not_read_with_tasks_as_agents(tmp_path: Path) -> None:
+    for agent in ("x", "y"):
+        (tmp_path / f"{agent}.csv").write_text("task,score\nchess,0.5\ngo,0.7\n")
+    for source in (tmp_path, tmp_path / "x.csv"):
+        with pytest.raises(nb.InputError, match="a row per task, 'task', of one agent, but no column names the agent"):
+            read(source)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Pos,Team,Pld,W,D,L,GF,GA,GD,Pts\n1,x,4,3,1,0,9,2,7,10\n2,y,4,0,1,3,2,9,-7,1\n", "is a table of standings"),
+        ("team,wins,losses\nx,3,1\ny,1,3\n", "is a table of standings"),
+        ("x 0.5\ny 0.6\nz 0.7\n", "without column names: the first line has numbers"),
+    ],
+)
+def test_what_would_be_misread_is_named(text: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "file.csv").write_text(text)
+    with pytest.raises(nb.InputError, match=why):
+        read(tmp_path / "file.csv")
+
+
+def test_points_of_standings_are_a_score_if_asked(tmp_path: Path) -> None:
+    (tmp_path / "file.csv").write_text("team,W,L,Pts\nx,3,1,10\ny,1,3,2\n")
+    assert nb.read_scores(tmp_path / "file.csv", ignore=["W", "L"]).tasks == ("Pts",)
+
+
+def test_bounds_around_a_score_are_left_out_and_other_columns_called_alike_are_tasks(tmp_path: Path) -> None:
+    (tmp_path / "file.csv").write_text(
+        "model,acc,acc_ci_low,acc_ci_high,maze,maze_low,maze_high\nx,0.5,0.4,0.6,1,2,3\ny,0.7,0.6,0.8,3,2,1\n"
+    )
+    found = nb.read_scores(tmp_path / "file.csv")
+    assert found.tasks == ("acc", "maze", "maze_low", "maze_high")
+    assert left_out(found) == [("columns", 2, "metadata by name: 'acc_ci_low' and 'acc_ci_high'")]

@@ -70,6 +70,16 @@ RATED = re.compile(
     r"[+\-±]|\+/-|error|score|points?|pts|tb ?\d|rtg\S*|perf(ormance)?|opp\w*\.?|avg opp\.?|los|%|draws?|wins?|"
     r"loss(es)?"
 )
+# Columns of standings: wins and losses of each agent against whoever it met, and what is worked out from them.
+WON, LOST = frozenset(("w", "win", "wins", "won")), frozenset(("l", "loss", "losses", "lost"))
+STANDING = re.compile(
+    r"pos(ition)?|place|p|pld?|played|gp|mp|g|games|matches|[wdlt]|otl|wins?|won|draws?|drawn|ties?|tied|loss(es)?|lost|[gpr][fad]|"
+    r"(goals?|points?|runs?) (for|against|diff(erence)?)|diff|pts|points|pct|win (rate|pct|percentage)|percent|gb|"
+)
+BOUNDS = {
+    side: re.compile(rf"(?P<task>.+?)_(ci_|95_?ci_|ci_?95_)?({words})(_bound|_ci|_95)?(?P<filter>)")
+    for side, words in (("low", "low|lower|lo|lb"), ("high", "high|upper|hi|ub"))
+}
 FINISHED_BESIDE = ("votes", "intervals")
 SPREAD = re.compile(r"^\s*([^±]+?)\s*(?:±|\+/-|\+-)\s*[0-9.]+\s*%?\s*$")  # a score with its spread in one cell
 
@@ -196,6 +206,7 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
     rest = [name for name in numbers if name not in empty]
     errors = {name: task for name, task in find_error_columns(head, [*rest, *ignored], source).items() if name in rest}
     details = {name: what for name, what in find_metadata(rest).items() if name not in asked and name not in errors}
+    details |= {name: "intervals" for name in find_bounds(head, rest, source) if name not in asked}
     details |= {name: "ranks" for name in rest if is_rank(name) and name not in asked}
     tasks = [name for name in rest if name not in details and name not in errors]
     notes: list[str] = []
@@ -206,6 +217,8 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
     if not tasks:
         raise describe_layout(source, table.columns, f"a row per agent, {agent!r}, but no other column has scores")
     refuse_finished(tasks, details, source)
+    if not find_usual(AGENT, [agent]) and agent.strip() and all(map(is_number, tasks)) and "." in "".join(tasks):
+        raise describe_layout(source, table.columns, "scores without column names: the first line has numbers")
     averages = find_averages(head, tasks, ignored, source)
     if len(tasks) > 1 and (kept := [name for name in tasks if is_average(name) and name not in averages]):
         notes.append(
@@ -298,6 +311,14 @@ def refuse_finished(tasks: Sequence[str], details: Mapping[str, str], source: st
             hint="the rating is a score with {option} for the other columns",
             option="ignore",
         )
+    words = {fold_words(name) for name in (*tasks, *details)}
+    if words & WON and words & LOST and all(STANDING.fullmatch(fold_words(name)) for name in tasks):
+        raise InputError(
+            f"{source!r} is a table of standings ({listed([*tasks, *details], 8)}): wins and losses of an agent do not "
+            f"say against whom, read the matches behind them",
+            hint="points are a score with {option} for the other columns",
+            option="ignore",
+        )
 
 
 def split_spreads(head: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
@@ -378,6 +399,18 @@ def find_error_columns(head: pl.DataFrame, columns: list[str], source: str) -> d
     for name, task in find_by_ending(PERHAPS_ERROR_OF, columns).items():
         if are_small(as_numbers(head[name], source), as_numbers(head[task], source)):
             found[name] = task
+    return found
+
+
+def find_bounds(head: pl.DataFrame, columns: list[str], source: str) -> list[str]:
+    """Return the columns that are the ends of an interval around another one, as their numbers show."""
+    low, high = (find_by_ending(BOUNDS[side], columns) for side in ("low", "high"))
+    found: list[str] = []
+    for lower, task in low.items():
+        for upper in (name for name, other in high.items() if other == task):
+            least, score, most = (as_numbers(head[name], source) for name in (lower, task, upper))
+            if not ((least > score) | (score > most)).any():
+                found += [lower, upper]
     return found
 
 
@@ -479,6 +512,9 @@ def find_agent_column(head: pl.DataFrame, options: Options, source: str) -> str:
     first = usable[0] if usable else columns[0]
     if head[first].dtype.is_numeric() or not head[first].cast(pl.String).cast(pl.Float64, strict=False).null_count():
         raise describe_layout(source, list_columns(head), "a row per agent, but no column has names")
+    if find_usual(TASK, [first]) and find_usual(SCORE, columns):  # results of one agent: tasks are no agents
+        closest = f"a row per task, {first!r}, of one agent, but no column names the agent"
+        raise describe_layout(source, columns, closest)
     return first
 
 
