@@ -186,6 +186,15 @@ def test_boards_of_noisy_tables_tell_the_truth() -> None:
     assert np.mean([figures["P(top) off"] for figures in found]) <= 0.05
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("size", ["10 x (6 + 6)", "6 x (4 + 4)"])
+def test_chances_of_a_dominated_agent_are_calibrated_where_luck_may_be_talent(size: str) -> None:
+    found = run_regime(f"unknown noise, second dominated, {size}", 16, 303)
+    assert found["P(top) off"] <= found["off by chance"] + 0.05
+    assert found["order"] > found["order of mean"] - 0.02
+    assert found["coverage"] >= 0.92
+
+
 def test_useless_tasks_of_unknown_noise_are_set_aside_and_crown_nobody() -> None:
     rng = np.random.default_rng(31)
     ability = np.linspace(-1, 1, 9)
