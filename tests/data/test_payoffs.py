@@ -99,3 +99,9 @@ def test_repr_is_one_line_and_str_is_a_table() -> None:
         "y            1.000  x             2.000  y               0.000",
         "x           -1.000  x             0.000  y              -2.000",
     ]
+
+
+def test_pairs_that_are_even_have_a_payoff_of_zero_to_the_last_bit() -> None:
+    wins = np.random.default_rng(5).integers(0, 40, (60, 60))
+    A = nb.payoffs(nb.Matches.from_counts(wins + wins.T - 2 * np.diag(np.diag(wins)))).A
+    assert (A == 0).all()

@@ -337,7 +337,8 @@ def log_odds(matches: Matches, won: Floats, lost: Floats) -> Floats:
         k = int(np.argmin(np.minimum(won, lost)))
         a, b = (matches.agents[position] for position in matches.pairs[k])
         raise InputError(f"{a!r} against {b!r} was entirely one-sided: its log-odds are infinite without a prior")
-    return np.asarray(np.log(won) - np.log(lost))
+    # an even pair is 0 on every machine: vectorised logarithms of one number can differ in the last bit
+    return np.asarray(np.where(won == lost, 0.0, np.log(won) - np.log(lost)))
 
 
 def modelled(matches: Matches, scale: PayoffScale, prior: float) -> Floats:

@@ -1,14 +1,12 @@
 """Nash averaging: the average over the opponents, or tasks, that matter."""
 
 from nashboard.equilibrium.results import ScoreNashAverage
-from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_EVEN, Counterexample
+from nashboard.ranking.counterexamples import LUCKY_NEWCOMER
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.pairwise import Pairwise
 
 
 @register(
-    # only where the others have several equilibria: A and D are even
-    Counterexample("irrelevant", WINS_EVEN, 1),
     LUCKY_NEWCOMER,
     title="Nash averaging",
     unit="payoff against the equilibrium",
