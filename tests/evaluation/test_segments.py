@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from evaluation.arenas import leads, played
+from evaluation.arenas import cloned, leads, played
 from nashboard.evaluation.segments import compare_gaps, comparison, natural_key, stacked
 
 
@@ -79,3 +79,13 @@ def test_boards_without_noise_are_not_said_to_agree() -> None:
     truth = leads(rng, 4, spread=0.8, cyclic=0.0)
     boards = {name: nb.evaluate(played(rng, truth, 20), noise="none") for name in "ab"}
     assert comparison(boards, "week").notes[0] == "no agent can be compared: none is in two segments with known noise"
+
+
+def test_exact_copies_change_no_comparison_of_segments() -> None:
+    truth = np.subtract.outer(*2 * [np.arange(5) / 3])
+    parts = {name: played(np.random.default_rng(k), truth, 40) for k, name in enumerate("abc")}
+    once = compare_gaps({name: nb.evaluate(data, n_resamples=40) for name, data in parts.items()}, parts["a"].agents)
+    boards = {name: nb.evaluate(cloned(data, 4, 3), n_resamples=40) for name, data in parts.items()}
+    again = compare_gaps(boards, boards["a"].agents)
+    assert {name: again[name] for name in once} == once
+    assert again["agent 4 copy 0"] == once["agent 4"]

@@ -130,8 +130,10 @@ def compare_gaps(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dic
     degree of freedom less than segments where all agree. The variance between segments is the moment estimate over all
     agents together (DerSimonian and Laird 1986); a shrunk gap is the mean of ``g_k`` and the agent's mean by precision.
     """
+    leader = find_copies(boards, agents)
+    kept = list(dict.fromkeys(leader.values()))  # copies count once
     seen: dict[str, tuple[list[str], Floats, Floats]] = {}
-    for agent in agents:
+    for agent in kept:
         values = [value for value, found in boards.items() if agent in found.agents]
         places = [boards[value].agents.index(agent) for value in values]
         gaps = np.array([boards[value].board.gaps[k] for value, k in zip(values, places, strict=True)])
@@ -145,7 +147,7 @@ def compare_gaps(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dic
         Q[agent], freedom[agent] = float((w * (gaps - w @ gaps / w.sum()) ** 2).sum()), len(gaps) - 1
         size += float(w.sum() - (w**2).sum() / w.sum())
     between = max((sum(Q.values()) - sum(freedom.values())) / size, 0.0) if size else 0.0
-    p = compute_p_values(boards, agents)
+    p = compute_p_values(boards, kept)
     level = next(iter(boards.values())).board.level
     rejected = dict(zip(p, adjust_holm(np.array(list(p.values()))) <= 1 - level, strict=True)) if p else {}
     found = {}
@@ -159,7 +161,18 @@ def compare_gaps(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dic
             p=p.get(agent),
             differs=bool(rejected[agent]) if agent in rejected else None,
         )
-    return found
+    return {agent: found[leader[agent]] for agent in agents}
+
+
+def find_copies(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dict[str, str]:
+    """Return for each agent the first one that has the same data on every board, often itself."""
+    originals = [
+        dict(zip(found.agents, found.agents, strict=True))
+        | {name: group[0] for group in found.clone_groups for name in group}
+        for found in boards.values()
+    ]
+    first: dict[tuple[str | None, ...], str] = {}
+    return {agent: first.setdefault(tuple(one.get(agent) for one in originals), agent) for agent in agents}
 
 
 def compute_p_values(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dict[str, float]:
@@ -174,12 +187,16 @@ def compute_p_values(boards: Mapping[str, Evaluation], agents: Sequence[str]) ->
     place = {agent: k for k, agent in enumerate(agents)}
     gap, error = (np.full((len(agents), len(boards)), np.nan) for _ in range(2))
     for k, found in enumerate(boards.values()):
-        at, posterior = [place[agent] for agent in found.agents], found.posterior
-        gap[at, k], error[at, k] = posterior.gap, posterior.gap_error
+        posterior = found.posterior
+        gaps, errors = posterior.gap, posterior.gap_error
         if posterior.source is not None and posterior.source.ratings is not None:
             behind = posterior.source.ratings.mean(axis=1, keepdims=True) - posterior.source.ratings
-            gap[at, k], error[at, k] = (x[posterior.classes] for x in (behind.mean(axis=0), behind.std(axis=0)))
-        error[at, k] *= np.sqrt(np.bincount(posterior.classes)[posterior.classes])  # pooled data are of several agents
+            gaps, errors = (x[posterior.classes] for x in (behind.mean(axis=0), behind.std(axis=0)))
+        copies = {name for group in found.clone_groups for name in group[1:]}
+        pooled = np.bincount(posterior.classes, [name not in copies for name in found.agents])[posterior.classes]
+        rows = [row for row, agent in enumerate(found.agents) if agent in place]
+        at = [place[found.agents[row]] for row in rows]
+        gap[at, k], error[at, k] = gaps[rows], (errors * np.sqrt(pooled))[rows]  # pooled data are of several agents
     known = error > 0
     known &= known.sum(axis=1, keepdims=True) > 1
     present = known.sum(axis=0)  # errors are measured from the mean, and the median of three or more is noisier
