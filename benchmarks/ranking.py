@@ -175,7 +175,7 @@ def by_votes(many: int, few: int) -> Iterator[Comparison]:
             f"found = nb.rank(voting.margins(given), {name!r})",
             f"found = voting.by_open_spiel({name!r}, given)",
         )
-        answers = "answer = [int(k.split()[1]) - 1 for k in found.winners]", "answer = found.ranking[0]"
+        answers = "answer = [int(k) for k in found.winners]", "answer = found.ranking[0]"
         quality = same_winner
         if name == "kemeny":
             answers = "answer = found.certificate['disagreement']", "answer = voting.disagreement(found.ranking, given)"

@@ -7,6 +7,9 @@ OpenSpiel is imported where it is called, so that other sides and the tests can 
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
+from itertools import chain
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -43,34 +46,33 @@ def profiles(count: int, seed: int = 0) -> Iterator[Votes]:
 
 
 def wins(given: Votes) -> Floats:
-    """Return how many voters prefer one to another."""
-    order = np.array(given)
-    number = np.uint8 if max(order.shape) < 256 else np.int16
-    place = np.empty(order.shape, dtype=number)
-    place[np.arange(len(order))[:, None], order] = np.arange(order.shape[1])
-    return np.add.reduce(place[:, :, None] < place[:, None, :], axis=0, dtype=number).astype(np.float64)
+    """Return how many voters prefer one to another, of up to 256."""
+    order = np.frombuffer(bytes(chain.from_iterable(given)), dtype=np.uint8).reshape(len(given), -1)
+    place = np.ascontiguousarray(order.argsort(axis=1).T)
+    return np.add.reduce(place[:, None] < place, axis=2, dtype=np.int64).astype(np.float64)
 
 
 def margins(given: Votes) -> Any:
     """Return how much more often one is preferred to another, which is all that voting rules need."""
     W = wins(given)
-    return nb.Payoffs.from_array((W - W.T) / len(given), scale="margin")
+    return nb.Payoffs(agents=tuple(map(str, range(len(W)))), A=(W - W.T) / len(given), scale="margin")
+
+
+@cache
+def open_spiel_rule(name: str) -> tuple[Any, Any]:
+    """Return OpenSpiel's class of profiles and that of a rule."""
+    from open_spiel.python.voting import base
+
+    module = {"kemeny": "kemeny_young", "maximal_lottery": "maximal_lotteries"}.get(name, name)
+    found = vars(import_module(f"open_spiel.python.voting.{module}"))
+    rule = next(found[key] for key in found if key.endswith("Voting") and key != "AbstractVotingMethod")
+    return base.PreferenceProfile, rule
 
 
 def by_open_spiel(name: str, given: Votes) -> Any:
     """Return OpenSpiel's outcome."""
-    from importlib import import_module
-
-    from open_spiel.python.voting import base
-
-    module = {"kemeny": "kemeny_young", "maximal_lottery": "maximal_lotteries"}.get(name, name)
-    rule = next(
-        value
-        for key, value in vars(import_module(f"open_spiel.python.voting.{module}")).items()
-        if key.endswith("Voting") and key != "AbstractVotingMethod"
-    )
-    profile = base.PreferenceProfile(votes=given, alternatives=list(range(len(given[0]))))
-    return rule().run_election(profile)
+    profile, rule = open_spiel_rule(name)
+    return rule().run_election(profile(votes=given, alternatives=list(range(len(given[0])))))
 
 
 def soft_by_open_spiel(given: Votes, steps: int = SOFT_STEPS) -> Floats:

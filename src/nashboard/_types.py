@@ -49,11 +49,12 @@ def rank_descending(values: Floats, apart: float) -> Ints:
 
     Ties are chained from one value to the next, so the ranks do not depend on the order.
     """
-    order = np.argsort(-values, kind="stable")
-    first = np.append(True, -np.diff(values[order]) > apart)
-    ranks = np.empty(len(values), dtype=np.intp)
-    ranks[order] = np.maximum.accumulate(np.where(first, np.arange(1, len(values) + 1), 0))
-    return read_only(ranks)
+    given = values.tolist()  # of few agents, where calls of numpy would take longest
+    ranks, rank, above = [0] * len(given), 0, np.inf
+    for place, k in enumerate(sorted(range(len(given)), key=given.__getitem__, reverse=True), 1):
+        rank = rank if above - given[k] <= apart else place
+        ranks[k], above = rank, given[k]
+    return read_only(np.array(ranks))
 
 
 def unmasked(values: Any, what: str) -> Any:

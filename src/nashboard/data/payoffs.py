@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, Tabular
 from nashboard._text import plural
-from nashboard._types import Floats, Ints, frozen_copy, spacing_of, square
+from nashboard._types import Floats, Ints, frozen_copy, read_only, spacing_of, square
 from nashboard.data.matches import Matches
 from nashboard.data.origin import MEMORY, Origin
 from nashboard.data.validation import checked_names, positions, refuse_cells
@@ -85,7 +85,7 @@ class Payoffs(Tabular):
         agents = checked_names(self.agents, size=len(A), kind="agent")
         refuse_cells(~np.isfinite(A), A, agents, "a payoff must be finite")
         object.__setattr__(self, "agents", agents)
-        object.__setattr__(self, "A", frozen_copy(antisymmetric(A)))
+        object.__setattr__(self, "A", read_only(antisymmetric(A)))
         for name in ("stderr", "games"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, frozen_copy(self.checked_noise(name)))
@@ -159,10 +159,12 @@ class Payoffs(Tabular):
         """
         given, A = A, square(A, "the payoff matrix")
         names = checked_names(agents, size=len(A), kind="agent")
-        refuse_cells(~np.isfinite(A), A, names, "a payoff must be finite")
         made = "given as a matrix"
-        gap = np.abs(A / 2 + A.T / 2)  # halves first: the sum of two huge payoffs must not overflow
-        if A.size and gap.max() > ROUNDING * np.abs(A).max() / 2:
+        exact = (A == -A.T).all()
+        if not exact:
+            refuse_cells(~np.isfinite(A), A, names, "a payoff must be finite")
+            gap = np.abs(A / 2 + A.T / 2)  # halves first: the sum of two huge payoffs must not overflow
+        if not exact and gap.max() > ROUNDING * np.abs(A).max() / 2:
             i, j = np.unravel_index(gap.argmax(), gap.shape)
             if not symmetrise:
                 refuse_asymmetric(A, int(i), int(j), names, "symmetrise=True")
@@ -239,7 +241,8 @@ class Payoffs(Tabular):
 
 def antisymmetric(L: Floats) -> Floats:
     """Return the antisymmetric part ``(L - L') / 2``, exact where L is antisymmetric already."""
-    return L / 2 - L.T / 2 + 0.0
+    half = L / 2
+    return half - half.T + 0.0
 
 
 def refuse_asymmetric(A: Floats, i: int, j: int, names: Sequence[str], cure: str) -> NoReturn:

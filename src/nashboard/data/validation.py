@@ -79,7 +79,7 @@ def refuse_cells(
     bad: Any, values: Floats, rows: Sequence[str], rule: str, *, columns: Sequence[str] | None = None
 ) -> None:
     """Raise an error that names the first bad cell of a matrix and counts the others."""
-    if np.any(bad):
+    if bad.any():
         where = np.argwhere(bad)
         i, j = where[0]
         more = f" ({len(where):,} such cells)" if len(where) > 1 else ""

@@ -208,5 +208,7 @@ def shown_fact(value: float | bool) -> str:
 
 def tied_ranks(scores: Floats, scale: float = 0.0) -> Ints:
     """Return 1 plus the number of better agents; scores that differ by rounding only share a rank."""
-    size = max(float(np.ptp(scores)), 1e-6 * float(np.abs(scores).max(initial=0.0)), scale)
+    given = scores.tolist()
+    high, low = max(given), min(given)
+    size = max(high - low, 1e-6 * max(abs(high), abs(low)), scale)
     return rank_descending(scores, TIE * size)

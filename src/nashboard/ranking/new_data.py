@@ -11,7 +11,6 @@ import numpy as np
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
-from nashboard.data.payoffs import Payoffs
 from nashboard.ranking.pairwise import Pairwise, comparable, from_table, pairwise
 
 
@@ -48,7 +47,7 @@ class Simulation:
         error = np.triu(rng.normal(size=x.shape) * np.where(new, self.noise[np.ix_(rows, rows)], 0.0), 1)
         A = np.where(new & np.isfinite(error), x + error - error.T, old.payoffs)
         limit = 1.0 if self.data.unit == "margin" else np.inf
-        return pairwise(Payoffs(agents=old.agents, A=np.clip(A, -limit, limit), scale=self.data.unit))
+        return replace(old, payoffs=np.clip(A, -limit, limit))
 
     def draw_scores(
         self, old: Pairwise, truth: Floats, noise: Floats, rows: Ints, fresh: Bools, rng: np.random.Generator

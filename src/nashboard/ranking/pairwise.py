@@ -32,12 +32,12 @@ class Pairwise:
 
     kind: str  # "matches", "payoffs" or "scores"
     agents: tuple[str, ...]
-    # wins, draws: (n, n) games, or tasks on which the row agent has the better (an equal) score; None for payoffs
-    # whose unit is unknown
-    wins: Floats | None
-    draws: Floats | None
     payoffs: Floats  # (n, n) antisymmetric; pairs that never met are filled in
     unit: str  # of the payoffs
+    # wins, draws: (n, n) games, or tasks on which the row agent has the better (an equal) score; None for payoffs
+    wins: Floats | None = None
+    draws: Floats | None = None
+    played: Floats | None = None  # (n, n) games behind payoffs; None for one of each pair
     table: Floats | None = None  # (n, t) scores in comparable units, higher better; None without tasks
     raw: Floats | None = None  # (n, t) scores in their own units, higher better
     # for each agent (runs, t) scores in their own units, higher better, where single runs are known
@@ -59,15 +59,27 @@ class Pairwise:
         """The largest payoff."""
         return float(np.abs(self.payoffs).max(initial=0.0))
 
+    @property
+    def payoff_margins(self) -> Floats | None:
+        """Payoffs as win rate minus loss rate, or None in an unknown unit."""
+        if self.unit == "logit":
+            return np.tanh(self.payoffs / 2)  # 2 s(x) - 1
+        return self.payoffs if self.unit == "margin" and np.abs(self.payoffs).max(initial=0.0) <= 1 else None
+
     @cached_property
     def counts(self) -> tuple[Floats, Floats]:
         """Wins and draws, or an error for payoffs in an unknown unit."""
-        if self.wins is None or self.draws is None:
+        if self.wins is not None and self.draws is not None:
+            return self.wins, self.draws
+        M = self.payoff_margins
+        if M is None:
             raise InputError(
                 "these payoffs have no known unit, so they do not say how often an agent wins: this method needs "
                 "matches, scores, or payoffs in log-odds or margins"
             )
-        return self.wins, self.draws
+        W = (1 + M) / 2 * (1.0 if self.played is None else self.played)
+        np.fill_diagonal(W, 0.0)
+        return read_only(W), read_only(np.zeros_like(W))
 
     @cached_property
     def games(self) -> Floats:
@@ -87,19 +99,15 @@ class Pairwise:
 
         Payoffs in an unknown unit are divided by the largest, which changes no order.
         """
-        if self.wins is None:
+        M = self.payoff_margins
+        if M is None:
             M = self.payoffs / (self.largest or 1.0)
-        else:
+        if self.wins is not None:
             W, N = self.wins, self.games
             met = N > 0
-            M = np.where(met, (W - W.T) / np.where(met, N, 1.0), in_margins(self.payoffs, self.unit))
-        half = np.triu(np.round(M / EQUAL) * EQUAL, 1)  # margins that differ by rounding only are equal
-        return read_only(np.ascontiguousarray(half - half.T) + 0.0)
-
-    @cached_property
-    def rates(self) -> Floats:
-        """``(n, n)`` win rates, draws half; 1/2 on the diagonal."""
-        return read_only((1 + self.margins) / 2)
+            M = np.where(met, (W - W.T) / np.where(met, N, 1.0), M)
+        whole = np.rint((M - M.T) / (2 * EQUAL))  # margins that differ by rounding only are equal
+        return read_only(whole * EQUAL)
 
     @cached_property
     def matches(self) -> Matches:
@@ -133,11 +141,13 @@ class Pairwise:
             S = self.table[kept] if self.scaling == "given" else comparable(self.raw[kept], self.scaling)
             new = from_table(tuple(names), S, self.raw[kept], scaling=self.scaling, notes=self.notes)
             return new if self.runs is None else replace(new, runs=tuple(self.runs[k] for k in kept))
+        every = np.ones_like(self.payoffs) if self.kind == "payoffs" and self.played is None else self.played
         return replace(
             self,
             agents=tuple(names),
             wins=pick(self.wins),
             draws=pick(self.draws),
+            played=pick(every),
             payoffs=read_only(self.payoffs[cut]),
             prompts=None if self.prompts is None else read_only(self.prompts[:, kept[:, None], kept]),
         )
@@ -198,11 +208,6 @@ class Pairwise:
         return (COUNTED,) if equal else ()
 
 
-def in_margins(A: Floats, unit: str) -> Floats:
-    """Return payoffs in log-odds, ``2 s(x) - 1 = tanh(x / 2)``, or margins, as margins."""
-    return np.tanh(A / 2) if unit == "logit" else np.array(A)
-
-
 def pairwise(data: Any, *, scaling: Scaling = "range") -> Pairwise:
     """Prepare `Matches`, `Scores`, `Payoffs`, a payoff matrix or single runs for every method.
 
@@ -217,9 +222,9 @@ def pairwise(data: Any, *, scaling: Scaling = "range") -> Pairwise:
         return from_scores(data, scaling)
     if isinstance(data, Segments):
         return from_segments(data)
-    if isinstance(data, Mapping):
-        return from_runs(data)
-    return from_payoffs(data if isinstance(data, Payoffs) else Payoffs.from_array(data))
+    if isinstance(data, Payoffs):
+        return from_payoffs(data)
+    return from_runs(data) if isinstance(data, Mapping) else from_payoffs(Payoffs.from_array(data))
 
 
 def from_matches(data: Matches) -> Pairwise:
@@ -319,23 +324,8 @@ def levels(above: Bools) -> Ints:
 
 
 def from_payoffs(data: Payoffs) -> Pairwise:
-    """Take payoffs; win rates too where their unit says what they are."""
-    A = np.array(data.A)
-    if data.scale not in ("logit", "margin") or (data.scale == "margin" and np.abs(A).max(initial=0.0) > 1):
-        return Pairwise(kind="payoffs", agents=data.agents, wins=None, draws=None, payoffs=data.A, unit=data.scale)
-    W = (1 + in_margins(A, data.scale)) / 2
-    games = getattr(data, "games", None)
-    if games is not None:
-        W = W * np.where(np.isfinite(games), games, 0.0)
-    np.fill_diagonal(W, 0.0)
-    return Pairwise(
-        kind="payoffs",
-        agents=data.agents,
-        wins=read_only(W),
-        draws=read_only(np.zeros_like(W)),
-        payoffs=data.A,
-        unit=data.scale,
-    )
+    """Take payoffs; where their unit says how often an agent wins, each pair has one game unless they say otherwise."""
+    return Pairwise(kind="payoffs", agents=data.agents, payoffs=data.A, unit=data.scale, played=data.games)
 
 
 def from_scores(data: Scores, scaling: Scaling) -> Pairwise:

@@ -17,4 +17,4 @@ from nashboard.ranking.pairwise import Pairwise
 )
 def borda(data: Pairwise) -> Outcome:
     """Add up an agent's win rates against each opponent; on a table of scores, its mean points per task."""
-    return Outcome(scores=data.rates.sum(axis=1) - 0.5)
+    return Outcome(scores=(data.margins.sum(axis=1) + (data.size - 1)) / 2)
