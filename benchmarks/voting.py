@@ -8,8 +8,8 @@ OpenSpiel is imported where it is called, so that other sides and the tests can 
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from itertools import chain
 from importlib import import_module
+from itertools import chain
 from typing import Any
 
 import numpy as np

@@ -47,6 +47,28 @@ def kemeny_costs(M: Floats) -> dict[tuple[int, ...], float]:
     }
 
 
+def kemeny_by_integer_program(w: Floats) -> float:
+    """Return what the cheapest order contradicts, by an integer program over all pairs and triples."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    n = len(w)
+    rows = []
+    for i, j, k in itertools.permutations(range(n), 3):
+        row = np.zeros((n, n))
+        row[i, j] = row[j, k] = row[k, i] = 1
+        rows.append(row.ravel())
+    pairs = np.zeros((n * (n - 1) // 2, n, n))
+    for row, (i, j) in zip(pairs, itertools.combinations(range(n), 2), strict=True):
+        row[i, j] = row[j, i] = 1
+    found = milp(
+        np.maximum(-w, 0.0).ravel(), integrality=np.ones(n * n, dtype=np.intp), bounds=Bounds(0, 1),
+        constraints=[LinearConstraint(np.array(rows), 1, 2), LinearConstraint(pairs.reshape(len(pairs), -1), 1, 1)],
+        options={"mip_rel_gap": 0.0},
+    )  # fmt: skip
+    assert found.fun is not None
+    return float(found.fun)
+
+
 def davidson_gradient(r: Floats, nu: float, W: Floats, D: Floats) -> float:
     """Return the largest slope of the log-likelihood, by differences."""
 

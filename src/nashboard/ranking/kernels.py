@@ -19,6 +19,7 @@ BITS = types.Array(types.uint64, 2, "C")
 FLAGS, FLAG_TABLE = (types.Array(types.boolean, k, "C") for k in (1, 2))
 
 VECTOR = types.Array(types.float64, 1, "C")
+SETS = types.Array(types.uint64, 1, "C")
 
 Bits = NDArray[np.uint64]
 
@@ -162,3 +163,40 @@ def _compare_orders(cost: Floats, agreed: NDArray[np.bool_]) -> float:
 
 
 compare_orders = compiled(types.float64(TABLE, FLAG_TABLE))(_compare_orders)
+
+
+def _extend_sets(
+    sets: Bits, paid: Floats, lead: Floats, start: Ints, before: Ints, after: Ints, price: Floats, limit: float
+) -> tuple[Bits, Floats]:
+    """Return each set of agents with one more, and what that costs in all, where it is at most ``limit``.
+
+    An agent adds its leads over the agents left, and the prices of its cycles from a set's agent to one left.
+    """
+    n = lead.shape[0]
+    one = np.uint64(1)
+    children, totals = np.empty(sets.size * n, dtype=np.uint64), np.empty(sets.size * n)
+    count = 0
+    for k in range(sets.size):
+        inside = sets[k]
+        for v in range(n):
+            own = one << np.uint64(v)
+            if inside & own:
+                continue
+            left, total = ~(inside | own), paid[k]
+            for u in range(n):
+                if (left >> np.uint64(u)) & one:
+                    total += lead[v, u]
+            if total > limit:
+                continue
+            for t in range(start[v], start[v + 1]):
+                if (inside >> np.uint64(before[t])) & (left >> np.uint64(after[t])) & one:
+                    total += price[t]
+            if total <= limit:
+                children[count], totals[count] = inside | own, total
+                count += 1
+    return children[:count].copy(), totals[:count].copy()
+
+
+extend_sets = compiled(
+    types.Tuple((SETS, VECTOR))(SETS, VECTOR, TABLE, NUMBERS, NUMBERS, NUMBERS, VECTOR, types.float64)
+)(_extend_sets)

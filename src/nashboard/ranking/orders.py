@@ -1,0 +1,229 @@
+"""The cheapest order of agents: a linear program, and a search among sets from both ends that proves it.
+
+Symbols: ``c[i, j]`` what i before j costs; ``x[i, j]`` is 1 if i is before j. Every order has
+``x[p, q] + x[q, s] + x[s, p] >= 1`` in each cycle of three. With a price ``y >= 0`` for each cycle, an order costs
+``bound + sum of lead[i, j] over i before j + sum of y over cycles (p, q, s) that it passes twice``, where ``lead`` is
+never negative: what an order costs beyond the bound is a sum over its agents, and what an agent adds depends on the set
+of those before it alone. Of two ends that meet, one costs at most half: sets that cost more are never visited.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nashboard._threads import interruptible
+from nashboard._types import Floats, Ints
+
+MOST = 63  # agents, whose sets are the bits of a number
+CUTS = 4000  # cycles added at a time
+ROUNDS = 60
+WIDTH = 1000  # sets of each size that the first, incomplete search keeps
+STEPS = (0.4, 0.7, 1.0)  # shares of the gap that are searched in turn
+CHUNK = 20_000  # sets extended at a time
+SLACK = 1e-9  # rounding, as a share of what orders cost
+
+Sets = NDArray[np.uint64]
+Level = tuple[Sets, Floats]  # sets of one size in rising order, and what they cost at least
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Excess:
+    """What orders cost beyond a bound."""
+
+    bound: float
+    lead: Floats  # (n, n) what i before j adds
+    # cycles (before, agent, after), by agent from start[agent]: price is added if the agent comes between the others
+    start: Ints
+    before: Ints
+    after: Ints
+    price: Floats
+
+    @staticmethod
+    def of(c: Floats, cycles: Ints, y: Floats) -> "Excess":
+        """Return the excess by these prices of cycles; any prices give a bound, those of the program the highest."""
+        p, q, s = cycles[y > 0].T
+        y = y[y > 0]
+        reduced = c.copy()
+        for one, two in ((p, q), (q, s), (s, p)):
+            np.subtract.at(reduced, (one, two), y)
+        least = np.minimum(reduced, reduced.T)
+        turns = np.concatenate([np.stack(turn) for turn in ((p, q, s), (q, s, p), (s, p, q))], axis=1)
+        by_agent = turns[1].argsort(kind="stable")
+        before, agent, after = turns[:, by_agent]
+        return Excess(
+            bound=float(np.triu(least, 1).sum() + y.sum()),
+            lead=reduced - least,
+            start=np.searchsorted(agent, np.arange(len(c) + 1)),
+            before=np.ascontiguousarray(before),
+            after=np.ascontiguousarray(after),
+            price=np.tile(y, 3)[by_agent],
+        )
+
+    @cached_property
+    def reversed(self) -> "Excess":
+        """The same of orders read from the last agent."""
+        return replace(self, lead=np.ascontiguousarray(self.lead.T), before=self.after, after=self.before)
+
+    def extend(self, level: Level, limit: float) -> Iterator[Level]:
+        """Yield parts of the sets with one agent more, and what they cost, up to a limit; sets may occur again."""
+        from nashboard.ranking.kernels import extend_sets
+
+        for at in range(0, level[0].size, CHUNK):
+            part = slice(at, at + CHUNK)
+            yield extend_sets(
+                level[0][part], level[1][part], self.lead, self.start, self.before, self.after, self.price, limit
+            )
+
+    def levels(self, limit: float, most: int, width: int | None = None) -> list[Level] | None:
+        """Return the sets of each size that cost at most ``limit``, all or the ``width`` cheapest of each size.
+
+        None for more than ``most`` sets.
+        """
+        found = [(np.zeros(1, dtype=np.uint64), np.zeros(1))]
+        left = most
+        for _ in range(len(self.lead)):
+            level = cheapest(list(self.extend(found[-1], limit)))
+            if width is not None and level[0].size > width:
+                kept = np.sort(level[1].argsort(kind="stable")[:width])
+                level = level[0][kept], level[1][kept]
+            left -= level[0].size
+            if left < 0:
+                return None
+            if not level[0].size:
+                break
+            found.append(level)
+        return found
+
+    def order_of(self, levels: list[Level], last: int) -> list[int]:
+        """Return the cheapest order of a set that was reached by these levels."""
+        order: list[int] = []
+        for sets, paid in reversed(levels[: last.bit_count()]):
+            ways = []
+            for v in range(len(self.lead)):
+                parent = last ^ (1 << v)
+                k = int(np.searchsorted(sets, np.uint64(parent)))
+                if last >> v & 1 and k < sets.size and int(sets[k]) == parent:
+                    child, cost = next(self.extend((sets[k : k + 1], paid[k : k + 1]), np.inf))
+                    ways.append((float(cost[child == np.uint64(last)][0]), v, parent))
+            _, v, last = min(ways)
+            order.append(v)
+        return order[::-1]
+
+    def meet(self, front: list[Level], back: list[Level], limit: float) -> Ints | None:
+        """Return the cheapest order, up to a limit, whose sets are in one of both searches; None if there is none."""
+        n = len(self.lead)
+        everybody = np.uint64((1 << n) - 1)
+        best: int | None = None
+        for k, level in enumerate(front[:n]):
+            if n - k - 1 >= len(back):
+                continue
+            sets, paid = back[n - k - 1]
+            for child, total in self.extend(level, limit - float(paid.min())):
+                if child.size:
+                    at = np.minimum(np.searchsorted(sets, everybody ^ child), sets.size - 1)
+                    whole = np.where(sets[at] == everybody ^ child, total + paid[at], np.inf)
+                    first = int(whole.argmin())
+                    if whole[first] <= limit:
+                        limit, best = float(whole[first]), int(child[first])
+        if best is None:
+            return None
+        rear = self.reversed.order_of(back, int(everybody) ^ best)
+        return np.array(self.order_of(front, best) + rear[::-1], dtype=np.intp)
+
+
+def cheapest_order(w: Floats, improve: Callable[[Floats, Ints], Ints], most: int) -> tuple[Ints, float]:
+    """Return the order of up to 63 agents with the least disagreement, and a proved lower bound of it.
+
+    ``improve`` makes an order no worse. The bound is below the disagreement where each search would keep more than
+    ``most`` sets.
+    """
+    cycles, y, X = price_cycles(w)
+    excess = Excess.of(np.maximum(-w, 0.0), cycles, y)
+    everybody = (1 << len(w)) - 1
+    first = excess.levels(np.inf, most=WIDTH * len(w), width=WIDTH)
+    assert first is not None
+    starts = [np.argsort(-X.sum(axis=1), kind="stable"), np.array(excess.order_of(first, everybody), dtype=np.intp)]
+    order = min((improve(w, one) for one in starts), key=lambda one: disagreement(w, one))
+    small, least = SLACK * max(1.0, float(np.abs(w).sum())), excess.bound
+    for share in STEPS:
+        gap = disagreement(w, order) - excess.bound
+        if gap <= small:
+            return order, disagreement(w, order)
+        front = excess.levels(share * gap / 2, most)
+        back = None if front is None else excess.reversed.levels(share * gap / 2, most)
+        if front is None or back is None:
+            break
+        order = next((one for one in [excess.meet(front, back, gap - small)] if one is not None), order)
+        least = excess.bound + share * gap
+        if disagreement(w, order) <= least + small:
+            return order, disagreement(w, order)
+    return order, least
+
+
+def disagreement(w: Floats, order: Ints) -> float:
+    """Return the total margin of the pairs that an order contradicts."""
+    placed = w[np.ix_(order, order)]
+    return float(-np.triu(np.minimum(placed, 0.0), 1).sum())
+
+
+def cheapest(parts: list[Level]) -> Level:
+    """Return each set once, in rising order, with the least that it costs."""
+    sets, paid = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((paid, sets))
+    sets, paid = sets[order], paid[order]
+    first = np.append(True, sets[1:] != sets[:-1])[: sets.size]
+    return sets[first], paid[first]
+
+
+def price_cycles(w: Floats) -> tuple[Ints, Floats, Floats]:
+    """Return cycles of three, their prices in the linear program, and its ``x``; cycles are added as they are violated.
+
+    ``w`` are margins, and ``i`` before ``j`` costs ``max(-w[i, j], 0)``.
+    """
+    from scipy.optimize import linprog
+
+    i, j = np.triu_indices(len(w), 1)
+    number = np.zeros(w.shape, dtype=np.intp)
+    number[i, j] = np.arange(i.size)
+    cycles, y, X = np.zeros((0, 3), dtype=np.intp), np.zeros(0), (1 + np.sign(w)) / 2
+    for _ in range(ROUNDS):
+        new = violated(X)
+        if not new.size:
+            break
+        cycles = np.unique(np.concatenate([cycles, new]), axis=0)
+        rows, least = cycle_rows(cycles, number)
+        found = interruptible(partial(linprog, -w[i, j], A_ub=-rows, b_ub=-least, bounds=(0.0, 1.0), method="highs"))
+        x: Floats = np.asarray(found.x)
+        X[i, j], X[j, i], y = x, 1 - x, np.maximum(-found.ineqlin.marginals, 0.0)
+    return cycles, y, X
+
+
+def violated(X: Floats) -> Ints:
+    """Return the most violated cycles ``(p, q, s)``: ``x[p, q] + x[q, s] + x[s, p] < 1``, p the smallest."""
+    k = len(X)
+    found: list[Floats] = []
+    for p in range(k - 2):
+        short = 1 - X[p, p + 1 :, None] - X[p + 1 :, p + 1 :] - X[p + 1 :, p][None, :]
+        np.fill_diagonal(short, 0.0)
+        q, s = np.nonzero(short > 1e-6)
+        found.append(np.stack([np.full(q.size, p), q + p + 1, s + p + 1, short[q, s]], axis=1))
+    rows = np.concatenate(found) if found else np.zeros((0, 4))
+    worst = np.argsort(-rows[:, 3], kind="stable")[:CUTS]
+    return np.asarray(rows[worst, :3], dtype=np.intp)
+
+
+def cycle_rows(cycles: Ints, number: Ints) -> tuple[Any, Floats]:
+    """Return one row per cycle in terms of pairs ``i < j``, and what it must be at least."""
+    from scipy.sparse import csr_array
+
+    p, q, s = cycles.T
+    rising = q < s  # x[q, s] is a variable; otherwise 1 - x[s, q] is; x[s, p] is 1 - x[p, s]
+    columns = np.stack([number[p, q], number[np.minimum(q, s), np.maximum(q, s)], number[p, s]], axis=1)
+    values = np.stack([np.ones(p.size), np.where(rising, 1.0, -1.0), -np.ones(p.size)], axis=1)
+    shape = (p.size, int(number.max()) + 1)
+    rows = csr_array((values.ravel(), columns.ravel(), np.arange(0, 3 * p.size + 1, 3)), shape=shape)
+    return rows, np.where(rising, 0.0, -1.0)
