@@ -101,8 +101,9 @@ class Trials(Result):
                 Column(name="method", meaning="its name in `nashboard methods`"),
                 Column(name="first", meaning="agents in first place"),
                 Column(name="P(same)", meaning="share of data sets, simulated from the posterior, with the same first "
-                       "place; error up to 0.11 on average in simulations with a known truth, and the standard error of "
-                       "up to 0.05 of 100 simulated data, or 0.10 of 25 (slow methods, more than 200 agents)", decimals=2),
+                       "place; error up to 0.11 on average in simulations with a known truth, and a standard error of "
+                       "up to 0.05 from 100 data sets, or 0.10 from 25 (slow methods, more than 200 agents)",
+                       decimals=2),
                 Column(name="Kendall", meaning="rank correlation with the board", decimals=2),
                 Column(name="one copy", meaning="agents (and tasks) of which one exact copy changes first place, of "
                        "those tried"),
