@@ -54,7 +54,7 @@ def rank_descending(values: Floats, apart: float) -> Ints:
     for place, k in enumerate(sorted(range(len(given)), key=given.__getitem__, reverse=True), 1):
         rank = rank if above - given[k] <= apart else place
         ranks[k], above = rank, given[k]
-    return read_only(np.array(ranks))
+    return read_only(np.array(ranks, dtype=np.intp))
 
 
 def unmasked(values: Any, what: str) -> Any:
