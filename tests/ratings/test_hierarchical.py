@@ -393,7 +393,7 @@ def test_sparse_systems_agree_with_dense_ones(opponents: bool) -> None:
 def test_a_sparse_system_that_does_not_settle_is_an_error() -> None:
     i, j = np.arange(49), np.arange(1, 50)  # a chain, whose information spans 40 orders of magnitude
     sparse = SparseSystem(prior=rating_prior(50, None), n=50, i=i, j=j)
-    with pytest.raises(nb.ConvergenceError, match="did not settle in 500 steps"):
+    with pytest.raises(nb.ConvergenceError, match="did not converge in 500 steps"):
         sparse.solve(np.geomspace(1e-20, 1e20, 49)[None], np.array([1e-30]), np.sin(np.arange(50.0))[None])
 
 
