@@ -87,6 +87,21 @@ def drifting(seed: int, n: int = 80, rows: int = 4_000) -> Games:
     return games_of(x, a, b, n, rng)
 
 
+def turnover(seed: int, n: int = 300, rows: int = 6_000, active: int = 30) -> Games:
+    """A league in which 30 of 300 players are active at a time, and change a little after each game."""
+    rng = np.random.default_rng(seed)
+    joins = np.linspace(-active / n, 1, n)
+    r = rng.normal(0, 0.9, n)
+    a, b = np.zeros((2, rows), dtype=int)
+    x = np.empty(rows)
+    for t in range(rows):
+        here = np.flatnonzero((joins <= t / rows) & (t / rows < joins + active / n))
+        a[t], b[t] = both = rng.choice(here, 2, replace=False)
+        x[t] = r[a[t]] - r[b[t]]
+        r[both] += 0.05 * rng.normal(size=2)
+    return games_of(x, a, b, n, rng)
+
+
 def simple_online_elo(games: Games, tested: slice) -> float:
     """Eight lines of Elo with the best of three rates, chosen on the games that it predicts."""
     losses = []
@@ -112,6 +127,20 @@ def test_later_games_are_predicted_no_worse_than_by_a_simple_online_elo(log) -> 
         simple = simple_online_elo(games, slice(games.first.size // 5, None))
         for model in nb.calibration(games, by="time", models=MODELS).models:
             assert model.log_loss < simple + 0.005, (model.model, seed)
+
+
+def test_online_models_follow_agents_that_join_and_change_and_a_note_recommends_them() -> None:
+    for seed in (33, 34):  # 1 and 2 were looked at before
+        games = turnover(seed)
+        simple = simple_online_elo(games, slice(games.first.size // 5, None))
+        found = nb.calibration(games, by="time", models=["elo", "online elo", "online melo"])
+        of = {model.model: model.log_loss for model in found.models}
+        assert of["online Elo"] < simple
+        assert of["online mElo, 1 plane"] < simple
+        assert simple < of["Elo"] < np.log(2)
+        assert found.newcomers > 0.5
+        assert "use online models" in str(found)
+    assert "use online models" not in str(nb.calibration(engines(1), by="time", models=["online elo"]))
 
 
 @pytest.mark.slow

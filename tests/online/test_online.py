@@ -439,3 +439,15 @@ def test_history_has_both_ratings_after_every_game(rate: float | None) -> None:
     assert set(model.history().select("agent 1").to_polars()["agent"]) == {"agent 1"}
     with pytest.raises(nb.InputError, match="history=True"):
         nb.OnlineElo().history()
+
+
+def test_a_pgn_with_dates_says_that_they_can_sort_it(tmp_path: Path) -> None:
+    from nashboard.online.follow import find_unused_time
+    from nashboard.online.games import Columns
+
+    game = '[Event "x"]\n{date}[White "ann"]\n[Black "bob"]\n[Result "1-0"]\n\n1. e4 1-0\n\n'
+    for date, said in (('[Date "2024.02.03"]\n', "date"), ("", None), ('[Date "????.??.??"]\n', None)):
+        (tmp_path / "log.pgn").write_text(game.format(date=date))
+        assert find_unused_time(str(tmp_path / "log.pgn"), Columns()) == said
+    (tmp_path / "log.pgn").write_text(game.format(date='[Date "2024.02.03"]\n'))
+    assert find_unused_time(str(tmp_path / "log.pgn"), Columns(time="date")) is None

@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import select
 import signal
 import sys
@@ -29,7 +30,7 @@ from nashboard.data.read import name_library_errors
 from nashboard.data.sources.paths import LONGEST_RECORD, STANDARD_INPUT, PlainFile, open_files
 from nashboard.data.table.columns import TIME, WEIGHT, find_column, find_outcome, find_sides, find_usual
 from nashboard.data.table.delimited import SEPARATORS
-from nashboard.data.table.files import count_rows, find_kind
+from nashboard.data.table.files import count_rows, find_kind, read_head
 from nashboard.errors import InputError
 from nashboard.online.games import Columns, Excerpt, read_log
 from nashboard.online.league import LogPosition
@@ -182,8 +183,11 @@ def find_unused_time(source: str, columns: Columns) -> str | None:
     if source == STANDARD_INPUT or columns.time is not None:
         return None
     with open_files(source, may_grow=True) as files, contextlib.suppress(InputError):
-        if len(files) == 1 and find_kind(files[0]) in TABLES:
+        kind = find_kind(files[0]) if len(files) == 1 else None
+        if kind in TABLES:
             return next(iter(find_usual(TIME, column_names(files[0]))), None)
+        if kind == "pgn" and re.search(rb'^\[Date "\d', read_head(files[0]), re.MULTILINE):
+            return "date"
     return None
 
 

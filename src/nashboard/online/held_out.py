@@ -29,6 +29,7 @@ By = Literal["random", "time", "order"]
 USUAL = ("elo", "melo")
 ONLINE = {"online elo": 0, "online melo": 1}
 PERIODS, LEARNED = 10, 2  # the first two are only learned from
+MANY = 0.1  # share of games with newcomers that a note tells of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -39,6 +40,7 @@ class Calibrations(Drawn):
     models: tuple[Calibration, ...]
     by: str  # how games were held out: ``"random"``, ``"time"`` or ``"order"``
     games: float  # how many games were predicted, or their total weight
+    newcomers: float = 0.0  # the share of them with an agent that no earlier period knew
 
     @property
     def best(self) -> Calibration:
@@ -53,6 +55,12 @@ class Calibrations(Drawn):
             Column("log-loss", "mean loss per held-out game in nats; 0.693 is guessing", decimals=4, cell="log_loss"),
             Column("error", "mean distance of observed from predicted win rates"),
             title=repr(self),
+            notes=[
+                f"In {self.newcomers:.0%} of these games an agent is new since the last fit, and average to a fitted "
+                f"model; online models learn from each game. For agents that join or change, use online models."
+            ]
+            if self.newcomers > MANY
+            else (),
         )
 
     def __repr__(self) -> str:
@@ -97,7 +105,7 @@ def calibration(
     if not chosen:
         raise InputError("models is empty: name at least one, such as 'elo'")
     if by == "random":
-        matches = data.matches() if isinstance(data, Games) else data
+        newcomers, matches = 0.0, data.matches() if isinstance(data, Games) else data
         matches = matches if isinstance(matches, Matches) else read_matches(matches)
         if len(matches.agents) < 3:  # no planes
             chosen = tuple(name for name in chosen if name != "melo")
@@ -116,7 +124,13 @@ def calibration(
         tested = period >= LEARNED
         found = [score(name, games, period, tested, bins) for name in chosen]
         total = float(games.weight[tested].sum())
-    return Calibrations(models=tuple(sorted(found, key=lambda one: one.log_loss)), by=by, games=total)
+        joined = np.full(len(games.agents), PERIODS)  # the first period of each agent
+        for side in (games.first, games.second):
+            np.minimum.at(joined, side, period)
+        new = tested & (np.maximum(joined[games.first], joined[games.second]) == period)
+        newcomers = float(games.weight[new].sum()) / total
+    ordered = tuple(sorted(found, key=lambda one: one.log_loss))
+    return Calibrations(models=ordered, by=by, games=total, newcomers=newcomers)
 
 
 def score(name: str, games: Games, period: Any, tested: Bools, bins: int) -> Calibration:
