@@ -81,7 +81,7 @@ def test_a_curl_that_would_not_fit_is_refused_with_its_size() -> None:
 @pytest.mark.parametrize(
     ("A", "message"),
     [
-        ([[0, 1], [1, 0]], "'agent 1' against 'agent 2' is 1, but 'agent 2' against 'agent 1' is 1, not -1"),
+        ([[0, 1], [1, 0]], "not antisymmetric: 'agent 1' against 'agent 2' is 1, the other way 1, not -1"),
         ([[0, np.nan], [np.nan, 0]], "row 'agent 1', column 'agent 2' is nan"),
         ([[0, 1, 2], [-1, 0, 1]], "must be square"),
         (np.zeros((0, 0)), "at least one agent"),
