@@ -366,6 +366,18 @@ def test_copies_and_dropouts_are_counted_as_by_hand(kind: str, seed: int, name: 
     assert (found.dropped_of, found.dropped) == (len(others), len(dropped))
 
 
+def test_simulated_payoffs_keep_their_games() -> None:
+    A = np.array([[0.0, 0.2, -0.1], [-0.2, 0.0, 0.3], [0.1, -0.3, 0.0]])
+    games = np.array([[0.0, 30, 400], [30, 0, 5], [400, 5, 0]])
+    data = pairwise(nb.Payoffs(agents=("a", "b", "c"), A=A, games=games, scale="logit"))
+    new = Simulation(data=data, truths=lambda k: A, count=1, noise=np.full((3, 3), 0.1))
+    again = new.draw(0, np.random.default_rng(1))
+    copied = new.draw(0, np.random.default_rng(1), kept=np.array([0, 1, 2, 1]))
+    np.testing.assert_array_equal(again.games, games)
+    np.testing.assert_array_equal(copied.games[3, [0, 2]], games[1, [0, 2]])
+    assert (again.payoffs != A).any()
+
+
 @pytest.mark.slow
 def test_new_data_and_noisy_copies_change_a_win_rate_as_often_as_by_hand() -> None:
     W, rng = wins_of(4, 1), np.random.default_rng(9)
