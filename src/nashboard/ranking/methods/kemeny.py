@@ -34,8 +34,10 @@ def kemeny(data: Pairwise, nodes: int = NODES) -> Outcome:
     63 agents are solved exactly unless a search among sets of agents would keep more than ``nodes`` sets; then, and in
     larger groups, the order is the best found, and ``bound`` is a proved lower bound of ``disagreement``. Leagues of 60
     agents are solved in seconds, 30 agents of pure noise too, 35 mostly; trials of copies and columns of a board keep
-    fewer sets. Exact copies share a place. Where several orders are optimal, agents that these place differently share a place; this is
-    checked in groups of up to 20 agents, and ``unique`` says whether it was found to be the only one.
+    fewer sets.
+
+    Exact copies share a place. Where several orders are optimal, agents that these place differently share a place;
+    this is checked in groups of up to 20 agents, and ``unique`` says whether it was found to be the only one.
     """
     from scipy.sparse.csgraph import connected_components
 
