@@ -32,7 +32,7 @@ from scipy.stats import kendalltau
 
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash_average import nash_average_scores
-from nashboard.evaluation.board.headline import probability_needed
+from nashboard.evaluation.board.headline import LIKELY, SURE
 from nashboard.evaluation.posterior.scores import draw_scores, expected_range, solve_tables, to_units
 
 DRAWS = 200
@@ -296,15 +296,14 @@ def run_regime(name: str, tables: int, seed: int) -> dict[str, float]:
 
 def run_noise(name: str, tables: int, seed: int) -> dict[str, float]:
     """Return how often noise is called first, and how often some agent has a P(top) of at least 1/2."""
-    top, needed = [], 0.5
+    top = []
     for k in range(tables):
         rng = np.random.default_rng([seed, k, len(name)])
         found = draw_scores(NOISE[name](rng).scores, draws=DRAWS, rng=rng)
         top.append((found.gaps == 0).mean(axis=0).max())
-        needed = probability_needed(found.gaps.shape[1])
     return {
-        "called first": float(np.mean(np.array(top) >= needed)),
-        "P(top) of 1/2": float(np.mean(np.array(top) >= 0.5)),
+        "called first": float(np.mean(np.array(top) >= SURE)),
+        "P(top) of 1/2": float(np.mean(np.array(top) >= LIKELY)),
         "largest P(top)": float(np.mean(top)),
     }
 

@@ -6,7 +6,7 @@ import pytest
 import nashboard as nb
 from evaluation.arenas import played
 from nashboard._types import Floats
-from nashboard.evaluation.board.headline import probability_needed
+from nashboard.evaluation.board.headline import SURE
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +58,7 @@ def test_three_agents_with_nothing_but_noise_are_hardly_ever_ordered() -> None:
         table = nb.Scores.from_array(np.random.default_rng([1503, k]).normal(size=(3, 10)))
         found = nb.evaluate(table)
         first += " is first" in found.verdict[0]
-        assert (max(found.board.probability_top) >= probability_needed(3)) == (" is first" in found.verdict[0])
+        assert (max(found.board.probability_top) >= SURE) == (" is first" in found.verdict[0])
     assert first <= 3
 
 

@@ -29,8 +29,8 @@ def show_answer(found: Findings) -> Section:
             "scores on the mixture of tasks that is hardest for the best. Redundant agents and tasks do not change "
             "it: copies share the weight of the original.",
             "The gap is the distance to the best, 0 at the top. P(top) is the probability of being at the top, given "
-            "the data. An agent is called first only if this probability is at least 1/2; with fewer than 20 agents "
-            "it is probably first until its odds are 19 times those before any data.",
+            "the data. An agent is called first if this probability is at least 0.95, and probably first if it is at "
+            "least 1/2.",
             "Several agents can be at the top at once: each is strong where another is weak.",
         ),
         parts=(

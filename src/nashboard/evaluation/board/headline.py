@@ -6,9 +6,8 @@ from nashboard._text import listed, shortened
 from nashboard.evaluation.board.board import Board
 
 NAMED = 5  # candidates named in the headline
-LIKELY = 0.5  # nobody is called first below this probability
-SURE = 0.95  # several agents are said to share first place from this probability of each on
-STRONG = SURE / (1 - SURE)  # times its odds before any data: what the odds of the only agent called first must be
+LIKELY = 0.5  # P(top) from which the only candidate is called "probably first": below it nobody is first
+SURE = 0.95  # P(top) from which an agent is called first, or said to share first place
 MENTIONED = 0.05  # others are named from this probability on
 
 
@@ -17,43 +16,37 @@ def headline(board: Board) -> str:
     chances = class_chances(board)
     if len(chances) == 1 and len(board.names) > 1:
         return f"All {len(board.names):,} {board.call} are equivalent: nothing in these data separates them."
-    first = likely_first(chances)
+    first = {name: p for name, p in chances.items() if p >= LIKELY}
     if board.exact:
         if len(first) == 1:
             return f"{next(iter(first))} is first: it is the only member of the equilibrium."
         return f"{share_of(len(first), len(chances), board.call)} share first place: {listed(list(first), NAMED)}."
-    leader = first or probably_first(chances)
-    others = {name: p for name, p in chances.items() if name not in leader and p >= MENTIONED}
-    rest = [p for name, p in chances.items() if name not in leader and name not in others]
-    below = f" Everybody else is below {floor(100 * max(rest) + 1) / 100:.2f}." if others and rest else ""
-    if not leader:
-        named = others or dict(list(chances.items())[:NAMED])
-        return f"First place is undecided: the candidates are {name_most(named)}.{below}"
     if len(first) > 1:
         return shared_headline(first, len(chances), board.call)
-    name, p = next(iter(leader.items()))
-    probably = "" if first else "probably "
-    if not others:
-        return f"{name} is {probably}first {f'(P = {p:.2f})' if p >= SURE else f'with P = {p:.2f}'}."
-    following = f"next {'is' if len(others) == 1 else 'are'} {name_most(others, 3)}"
-    return f"{name} is {probably}first with P = {p:.2f}; {following}.{below}"
+    leader = find_leader(chances)
+    others = {name: p for name, p in chances.items() if name != leader and p >= MENTIONED}
+    rest = [p for name, p in chances.items() if name != leader and name not in others]
+    below = f" Everybody else is below {floor(100 * max(rest) + 1) / 100:.2f}." if others and rest else ""
+    if leader is None:
+        named = others or dict(list(chances.items())[:NAMED])
+        return f"First place is undecided: the candidates are {name_most(named)}.{below}"
+    following = f"; next {'is' if len(others) == 1 else 'are'} {name_most(others, 3)}" if others else ""
+    return f"{leader} is {first_in_words(chances[leader])} (P = {chances[leader]:.2f}){following}.{below}"
 
 
 def describe_first(board: Board) -> str:
     """Return who is first in a few words, no surer than the headline."""
     chances = class_chances(board)
-    first = likely_first(chances)
-    leader = first or probably_first(chances)
+    first = [p for p in chances.values() if p >= LIKELY]
     if len(chances) == 1 < len(board.names):
         return f"All {len(board.names):,} {board.call} are equivalent"
-    if not leader:
+    if len(first) > 1:
+        return f"{len(first):,} {board.call} {'' if min(first) >= SURE else 'may '}share first place"
+    leader = find_leader(chances)
+    if leader is None:
         return "First place is undecided"
-    if len(leader) == 1:
-        name, p = next(iter(leader.items()))
-        chance = "" if p >= SURE else f" with P = {p:.2f}"
-        return f"{shortened(name, 40)} is {'' if first else 'probably '}first{chance}"
-    may = "" if min(first.values()) >= SURE else "may "
-    return f"{len(first):,} {board.call} {may}share first place"
+    chance = "" if chances[leader] >= SURE else f" (P = {chances[leader]:.2f})"
+    return f"{shortened(leader, 40)} is {first_in_words(chances[leader])}{chance}"
 
 
 def shared_headline(first: dict[str, float], size: int, call: str) -> str:
@@ -85,30 +78,15 @@ def class_chances(board: Board) -> dict[str, float]:
     }
 
 
-def likely_first(chances: dict[str, float]) -> dict[str, float]:
-    """Return those who are called first.
-
-    The only one must also have odds of `STRONG` times 1 to n - 1, those of each of n agents before any data: of few
-    agents one has a probability of 1/2 by luck, of two always.
-    """
-    first = {name: p for name, p in chances.items() if p >= LIKELY}
-    if len(first) == 1 < len(chances) and max(first.values()) < probability_needed(len(chances)):
-        return {}
-    return first
+def find_leader(chances: dict[str, float]) -> str | None:
+    """Return the only one with P(top) of at least `LIKELY`; of two, one of which always has that, `SURE` is needed."""
+    first = [name for name, p in chances.items() if p >= (SURE if len(chances) == 2 else LIKELY)]
+    return first[0] if len(first) == 1 else None
 
 
-def probably_first(chances: dict[str, float]) -> dict[str, float]:
-    """Return the only one with P(top) of at least 1/2 where nobody is called first; of two one always has that."""
-    leader = {name: p for name, p in chances.items() if p >= LIKELY}
-    return leader if len(leader) == 1 and len(chances) > 2 else {}
-
-
-def probability_needed(agents: int) -> float:
-    """Return from which P(top) on the only candidate is first without "probably": 0.95 of 2 agents, 0.83 of 5, 1/2
-    from 20 on.
-    """
-    odds = STRONG / (agents - 1)
-    return max(odds / (1 + odds), LIKELY)
+def first_in_words(p: float | None) -> str:
+    """Return what the only agent is called that is likely to be at the top, given P(top); None where there is none."""
+    return "first" if p is None or p >= SURE else "probably first"
 
 
 def name_most(chances: dict[str, float], most: int = NAMED) -> str:

@@ -13,7 +13,7 @@ from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
-from nashboard.evaluation.board.headline import likely_first
+from nashboard.evaluation.board.headline import find_leader, first_in_words
 from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import LOG_ODDS
 
@@ -61,7 +61,9 @@ class Changes(Result):
     moves
         Every agent that both have, the largest relative change first.
     first_before, first_after
-        Who is first by the rule of the verdict; None where that is undecided or shared.
+        Who is first, or probably first, by the rule of the verdict; None where that is undecided or shared.
+    chance_before, chance_after
+        P(top) of these; None where there is none.
     same_first
         Probability that an agent drawn from the top of the old board is also drawn from that of the new one.
     noise_known
@@ -77,11 +79,22 @@ class Changes(Result):
     moves: tuple[Move, ...]
     first_before: str | None
     first_after: str | None
+    chance_before: float | None
+    chance_after: float | None
     same_first: float
     noise_known: bool
     causes: tuple[Cause, ...]
 
-    hidden = ("unit", "level", "first_before", "first_after", "same_first", "noise_known")
+    hidden = (
+        "unit",
+        "level",
+        "first_before",
+        "first_after",
+        "chance_before",
+        "chance_after",
+        "same_first",
+        "noise_known",
+    )
     computed = ("summary",)
 
     @property
@@ -97,11 +110,12 @@ class Changes(Result):
     @property
     def summary(self) -> tuple[str, ...]:
         """The answer in a few sentences."""
-        lines = [f"{self.first_after} is still first." if self.first_after else "No agent alone is first, as before."]
+        after, before = self.first_after or "No agent alone", self.first_before or "no agent alone"
+        now, then = first_in_words(self.chance_after), first_in_words(self.chance_before)
+        lines = [f"{after} is still {now}." if self.first_after else "No agent alone is first, as before."]
         if self.first_before != self.first_after:
             sure = "" if self.first_changed else "; that may be noise"
-            after, before = self.first_after or "No agent alone", self.first_before or "no agent alone"
-            lines = [f"{after} is first now; {before} was first before{sure}."]
+            lines = [f"{after} is {now} now; {before} was {then} before{sure}."]
         if not self.noise_known:
             lines.append("The noise of these evaluations is unknown: no change can be called real.")
         elif not self.moved:
@@ -224,25 +238,29 @@ def changes(old: Any, new: Any) -> Changes:
         for k, name in enumerate(common)
     ]
     moves.sort(key=lambda move: (-abs(move.relative), move.agent))
+    (first_before, chance_before), (first_after, chance_after) = first_of(old.board), first_of(new.board)
     return Changes(
         unit=after.unit,
         level=after.level,
         entered=tuple(name for name in after.agents if name not in set(common)),
         left=tuple(name for name in before.agents if name not in set(common)),
         moves=tuple(moves),
-        first_before=first_of(old.board),
-        first_after=first_of(new.board),
+        first_before=first_before,
+        first_after=first_after,
+        chance_before=chance_before,
+        chance_after=chance_after,
         same_first=min(1.0, float((before.probability_top[i] * after.probability_top[j])[one].sum())),
         noise_known=noisy,
         causes=find_causes(old, new, [move.agent for move in moves if move.beyond_noise]),
     )
 
 
-def first_of(board: Any) -> str | None:
-    """Return who is first by the rule of the verdict, or None where nobody is, or several are."""
+def first_of(board: Any) -> tuple[str | None, float | None]:
+    """Return who is first, or probably first, by the rule of the verdict, with P(top); nobody where that is shared."""
     rows = sorted(zip(board.names, board.classes.tolist(), board.probability_top.tolist(), strict=True), reverse=True)
-    first = likely_first(dict({label: (name, p) for name, label, p in rows}.values()))  # copies have one name
-    return next(iter(first)) if len(first) == 1 else None
+    chances = dict({label: (name, p) for name, label, p in rows}.values())  # copies have one name
+    leader = find_leader(chances)
+    return leader, None if leader is None else chances[leader]
 
 
 def typical_change(change: Floats, error: Floats) -> float:
