@@ -1,6 +1,7 @@
 """What people type, and what comes back on which stream with which exit code."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from commands import Run
+from nashboard.cli.app import COMMANDS
 from nashboard.cli.reading import option, reader_options
 from nashboard.errors import InputError
 
@@ -25,6 +27,15 @@ def test_wrong_use_exits_with_2_and_says_so_on_standard_error(arguments: list[st
     out, err = done.stdout, done.stderr
     assert out == ""
     assert "Usage" in err
+
+
+def test_help_names_values_and_no_types_of_python(command: Run) -> None:
+    for name in COMMANDS:
+        assert not re.search(r"--[a-z0-9-]+ <(int|float|str|path|list)", command(name, "--help").stdout), name
+
+
+def test_nobody_is_predicted_against_itself(command: Run) -> None:
+    assert "against itself" in command("predict", "dataset:alphago", "Zen", "Zen", code=2).stderr
 
 
 def test_inspect_fits_one_screen_and_explains_every_number(command: Run) -> None:

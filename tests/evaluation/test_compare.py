@@ -158,6 +158,14 @@ def test_items_are_compared_in_pairs_and_several_agents_by_holm() -> None:
     assert nb.compare(scores, "B", "C", margin=0.2).verdict == "equivalent"
 
 
+def test_verdicts_whose_interval_contains_0_are_explained() -> None:
+    scores = nb.Scores.from_array([[1.0] * 40, [1.0] * 34 + [0.0] * 6, [0.0] * 40], agents=["A", "B", "C"])
+    found = nb.compare(scores, "A", ["B", "C"], level=0.96)
+    assert [row.verdict for row in found] == ["better", "better"]
+    assert found.rows[0].low < 0 < found.rows[1].low
+    assert found.table().notes[-1].endswith("the interval of 'B' (Bonferroni) is wider and contains 0")
+
+
 def test_clusters_widen_the_interval() -> None:
     rng = np.random.default_rng(8)
     effect = rng.normal(0.1, 0.3, 20).repeat(10)

@@ -99,6 +99,10 @@ def test_influence_names_votes(command: Run, log: str) -> None:
     assert found["removed"] == sum(row[3] for row in found["rows"])
 
 
+def test_votes_are_not_removed_by_task(command: Run, log: str) -> None:
+    assert "--by has no effect" in command("influence", log, "--by", "tasks", code=2).stderr
+
+
 def test_influence_names_voters(command: Run, tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     rows = ["x,a,b,model_a"] * 6 + ["y,a,b,model_b"] * 5

@@ -15,12 +15,12 @@ from nashboard.evaluation.audit.audit import Audit
 from nashboard.evaluation.audit.transitivity import Transitivity
 
 SIZE = 380
-ROOM = 1.25  # of the circle's radius, so that arrows and points are not cut
+ROOM, SIDE = 1.25, 1.65  # of the circle's radius: above and below, so that points are not cut, and beside it for names
 NAME = 24  # characters of a name beside its point
 TITLE = 14  # characters of a name in the title, where three of them stand
 SHORTER = 0.1  # of an arrow at each end, in radii
-HALF = 55  # pixels: half of the longest name on a narrow screen, where names are above and below their points
-PLACE = f"width * (datum.x + {ROOM}) / {2 * ROOM}"  # of a point from the left, in pixels
+HALF = 55  # pixels: half of the longest name on a narrow screen, where long names are above and below their points
+PLACE = f"width * (datum.x + {SIDE}) / {2 * SIDE}"  # of a point from the left, in pixels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,15 +127,15 @@ def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> 
         )  # fmt: skip
     points = [
         {"name": name, "label": shortened(name, NAME), "x": place[0], "y": place[1],
-         "half": min(3.5 * len(name), HALF), "up": 16 if place[1] < 0 else -16,
+         "half": min(3.5 * len(name), HALF), "up": 16 if place[1] < 0 else -16, "way": np.sign(place[0].round(9)),
          "align": "center" if abs(place[0]) < 0.2 else "left" if place[0] > 0 else "right",
          "dx": 0 if abs(place[0]) < 0.2 else 11 * np.sign(place[0]),
          "dy": -16 * np.sign(place[1]) if abs(place[0]) < 0.2 else 0}
         for name, place in where.items()
     ]  # fmt: skip
     narrow = alt.param(name="narrow", value=False)  # the report sets it
-    scale = alt.Scale(domain=[-ROOM, ROOM], nice=False)
-    x, y = alt.X("x:Q", scale=scale, axis=None), alt.Y("y:Q", scale=scale, axis=None)
+    across, up = (alt.Scale(domain=[-reach, reach], nice=False) for reach in (SIDE, ROOM))
+    x, y = alt.X("x:Q", scale=across, axis=None), alt.Y("y:Q", scale=up, axis=None)
     numbers = [f"{number_of + 1}" for number_of in range(len(kept))]
     colour = alt.Color("cycle:N", title="cycle, the strongest first", scale=alt.Scale(domain=numbers, range="category"))
     tips = [text("winner", "winner"), text("loser", "loser"), number("payoff", "payoff"), text("won", "games won"),
@@ -147,14 +147,17 @@ def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> 
             strokeWidth=alt.StrokeWidth("payoff:Q", legend=None, scale=alt.Scale(range=[1.2, 4], zero=True)),
         ),
         edges.mark_point(shape="triangle-up", filled=True, size=110, opacity=1).encode(
-            x=alt.X("x2:Q", scale=scale, axis=None), y=alt.Y("y2:Q", scale=scale, axis=None), color=colour,
+            x=alt.X("x2:Q", scale=across, axis=None), y=alt.Y("y2:Q", scale=up, axis=None), color=colour,
             tooltip=tips, angle=alt.Angle("angle:Q", scale=None),
         ),
         alt.Chart(inline(points)).mark_point(style="frame", size=70).encode(x=x, y=y, tooltip=[text("name", "agent")]),
         alt.Chart(inline(points)).mark_text(
             style="name",
             align=alt.ExprRef("narrow ? 'center' : datum.align"),
-            dx=alt.ExprRef(f"narrow ? clamp({PLACE}, datum.half, width - datum.half) - {PLACE} : datum.dx"),
+            dx=alt.ExprRef(
+                f"narrow ? clamp({PLACE} + datum.way * (datum.half + 4), datum.half, width - datum.half) - {PLACE} "
+                ": datum.dx"
+            ),
             dy=alt.ExprRef("narrow ? datum.up : datum.dy"),
         ).encode(x=x, y=y, text=alt.Text("label:N"), tooltip=[text("name", "agent")]),
-    ).properties(width=SIZE, height=SIZE).add_params(narrow)  # fmt: skip
+    ).properties(width=round(SIZE * SIDE / ROOM), height=SIZE).add_params(narrow)  # fmt: skip

@@ -287,12 +287,13 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
         y=alt.Y("first:N", sort=None, bandPosition=0), y2=alt.Y2("last:N", bandPosition=1),
         tooltip=[text("members", "the same" if all(g.exact for g in found.groups) else "near-duplicates")],
     )  # fmt: skip
+    beyond = "" if found.basis == "none" else " beyond noise"
     chart = heat_map(
         names,
         names,
         D[np.ix_(order, order)],
         alt.Scale(range="ramp", reverse=True, domain=[0, far], clamp=True),
-        "distance; 0 is the same",
+        "distance beyond noise" if beyond else "distance; 0 is the same",
         tips,
         frames=[frames] if rows else [],
     )
@@ -303,7 +304,8 @@ def redundancy(data: Audit | Redundancy | Scores | Matches, *, of: str | None = 
         else f"No near-duplicates are shown among {found.kind}"
     )
     said = [
-        f"Similar entries are neighbours; frames: near-duplicates. Unit: root mean square difference, {found.unit}."
+        "Similar entries are neighbours; frames: near-duplicates.",
+        f"Unit: root mean square difference{beyond}, {found.unit}.",
     ]
     if len(names) < len(found.names):
         said.append(f"Shown are the {len(names):,} of {len(found.names):,} {found.kind} that are most like another.")

@@ -11,9 +11,11 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, get_args
 
 import typer
+from typer.models import OptionInfo
 
 from nashboard._progress import Progress
 from nashboard._version import __version__
@@ -125,6 +127,8 @@ def complete_command(command: Callable[..., None]) -> Callable[..., None]:
         *(one for parameter in signature.parameters.values() for one in expanded(parameter)),
         inspect.Parameter("quiet", kind, default=False, annotation=Quiet),
     ]
+    for parameter in parameters:
+        name_number(parameter.annotation)
     taken = [parameter.name for parameter in parameters]
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined] # mypy knows no attributes of functions
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -156,6 +160,15 @@ def expanded(parameter: inspect.Parameter) -> list[inspect.Parameter]:
         for field in fields(parameter.annotation)
     ]
 
+
+def name_number(annotation: Any) -> None:
+    """Name the value of an option that takes a number; Typer would show a type of Python, such as ``<int range>``."""
+    kind, option = (*get_args(annotation), None, None)[:2]
+    if isinstance(option, OptionInfo) and option.metavar is None:
+        option.metavar = next((name for one, name in METAVARS.items() if one in (kind, *get_args(kind))), None)
+
+
+METAVARS = {int: "N", float: "NUMBER", str: "TEXT", list[str]: "NAME", Path: "FILE"}
 
 for name, function in COMMANDS.items():
     app.command(name)(complete_command(function))

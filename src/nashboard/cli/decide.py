@@ -181,7 +181,7 @@ def plan(
 def changes(
     old: Annotated[str, typer.Argument(metavar="OLD", help="An evaluation (.json), or data to evaluate.")],
     new: Annotated[
-        list[str], typer.Argument(metavar="NEW...", help="The same, newer; with several, the last two are compared.")
+        list[str], typer.Argument(metavar="NEW", help="The same, newer; with several, the last two are compared.")
     ],
     connecting: Connecting,
     reading: Reading,
@@ -261,6 +261,7 @@ def influence(
       nashboard influence scores.csv --format json
     """
     from nashboard.data.payoffs import Payoffs
+    from nashboard.data.scores import Scores
     from nashboard.evaluation.decide.influence import influence as run
 
     games = read_rows(source, reading, voter) if connecting == Connecting() else None
@@ -269,6 +270,8 @@ def influence(
     data = games or connecting.keep(reading.data(source))
     if isinstance(data, Payoffs):
         raise InputError(f"{source!r} contains payoffs: influence takes matches or scores")
+    if not isinstance(data, Scores):
+        options.refuse(("by",), options.FOR_SCORES)
     with show_progress("Searching ..."):
         found = run(
             data,

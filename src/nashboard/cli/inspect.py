@@ -36,7 +36,7 @@ def inspect(source: SourceArgument, reading: Reading, showing: Showing) -> None:
 
 def datasets(
     showing: Showing,
-    name: Annotated[str | None, typer.Argument(help="Show where this data set comes from.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show where this data set comes from.")] = None,
 ) -> None:
     """List the bundled data sets, or describe one.
 

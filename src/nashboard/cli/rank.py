@@ -66,8 +66,8 @@ def rank(
         )
         data = read_parts(source, prompts, reading, most=MOST_PROMPTS)
     ranking = rank_agents(data, method, scaling=options.word(scaling), **chosen_options)
-    listing.show(with_games(ranking.table(), data), json=(ranking.to_dict(), "ranking/1"))
     note_exact(data, ranking.order)
+    listing.show(with_games(ranking.table(), data), json=(ranking.to_dict(), "ranking/1"))
     if chosen.by_prompt:
         note_pooled_prompts(data)
 
@@ -92,14 +92,14 @@ def with_games(table: Table, data: Any) -> Table:
 
 
 def note_exact(data: Any, agents: Iterable[str], how: str = EXACT) -> None:
-    """Note that a ranking takes the observed results as exact, and which of these agents played few games."""
+    """Note, above a ranking, that it takes the observed results as exact, and which agents played few games."""
     from nashboard.evaluation.board.verdict import FEW_GAMES
 
     games = games_played(data)
     rare = {name: games[name] for name in agents if games.get(name, FEW_GAMES) < FEW_GAMES}
     few = [f"{name} ({count(number)} {plural(number, 'games')})" for name, number in rare.items()]
     more = f" and {len(few) - 3:,} more" if len(few) > 3 else ""
-    note(f"note: {how}" + (f"; few games decide the place of {', '.join(few[:3])}{more}" if few else ""))
+    note((f"Few games decide the place of {', '.join(few[:3])}{more}: " if few else "note: ") + how)
 
 
 def note_pooled_prompts(data: Any) -> None:
@@ -134,7 +134,7 @@ def methods(
     listing: Listing,
     source: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="Data to rank, as in nashboard evaluate; none lists the methods."),
+        typer.Argument(metavar="FILE", help="Data to rank, as in nashboard evaluate; none lists the methods."),
     ] = None,
     method: options.MethodOption = None,
     prompts: options.Prompts = None,
@@ -175,9 +175,9 @@ def methods(
     found = evaluate(data, n_resamples=resamples, rng=seed, noise=options.word(noise), scaling=options.word(scaling))
     with show_progress("Ranking by every method ...") as progress:
         trials = found.second_opinions(names, lambda name: progress.step(f"Ranking by {name} ..."), prompts=by_prompts)
-    listing.show(trials.table(), json=(trials.to_dict(), "methods/1"))
     winners = dict.fromkeys(name for one in trials.ranked if one.ranking for name in one.ranking.winners)
     note_exact(data, winners, "first places are those of the observed results; P(same) says what noise does to them")
+    listing.show(trials.table(), json=(trials.to_dict(), "methods/1"))
     if by_prompt and prompts is None:
         note_pooled_prompts(data)
 
@@ -225,7 +225,7 @@ def nash(
         result = nash_average(data, selection=chosen, tolerance=tolerance, progress=not Progress.quiet)
         json = result.to_dict(), "nash/1"
         table, groups = result.table(), result.clone_groups
-    listing.show(with_games(table, data), json=json)
     note_exact(data, (str(row[1]) for row in table.rows))
+    listing.show(with_games(table, data), json=json)
     for number, group in enumerate(groups, start=1):
         note(f"copies {number}: {', '.join(group)}")

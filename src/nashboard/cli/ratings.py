@@ -117,7 +117,7 @@ def melo(
         ),
     ] = None,
     orthogonal: Annotated[
-        bool, typer.Option(help="Keep the planes orthogonal to the ratings, as the paper does.")
+        bool, typer.Option("--orthogonal", help="Keep the planes orthogonal to the ratings, as the paper does.")
     ] = False,
     anchor: options.Anchor = None,
     level: options.Level = options.LEVEL,
@@ -241,6 +241,8 @@ def from_matches(matches: "Matches", first: str, second: str, k: Any, prior: Any
     from nashboard.ratings.rating import RATINGS
 
     i, j = positions((first, second), matches.agents, kind="agent")
+    if i == j:
+        raise InputError(f"{first!r} has no games against itself: name two agents")
     models: dict[str, Any] = {}
     notes = []
     planeless = k == 0 or (k == 1 and len(matches.agents) < 3)
@@ -272,7 +274,9 @@ QUIET = 5.0  # seconds between lines of progress where standard error is no term
 
 
 def online(
-    source: Annotated[str, typer.Argument(metavar="FILE", help="A log of games in any format that elo reads, or - .")],
+    source: Annotated[
+        str, typer.Argument(metavar="FILE", help="A log of games in any format that elo reads; - is standard input.")
+    ],
     listing: Listing,
     state: Annotated[Path, typer.Option(help="Where the league is kept; made if it is not there.")],
     k: Annotated[int | None, typer.Option("--k", help="Planes for cycles; 0, plain Elo, unless given.")] = None,
@@ -284,7 +288,9 @@ def online(
         float | None, typer.Option(help="Number of games after which the steps of an agent are halved.")
     ] = None,
     seed: options.Seed = options.SEED,
-    from_start: Annotated[bool, typer.Option(help="Read the log from its start, even if it was read before.")] = False,
+    from_start: Annotated[
+        bool, typer.Option("--from-start", help="Read the log from its start, even if it was read before.")
+    ] = False,
     pairs: Annotated[
         list[str] | None,
         typer.Option(

@@ -149,7 +149,7 @@ def describe_data(found: Findings) -> Section:
 def data_rows(found: Findings) -> tuple[tuple[str, str], ...]:
     """Return what was read."""
     read = found.evaluation.input
-    rows = [("source", str(read["source"])), ("read as", f"{found.evaluation.kind} ({read['format']})")]
+    rows = [("source", str(read["source"])), ("read as", f"{found.evaluation.kind}, format {read['format']}")]
     rows += [(name, count(read[name])) for name in ("agents", "tasks", "games") if read[name] is not None]
     if not counts_are_known(found.evaluation.warnings):
         rows[-1] = ("games", "not known; each pair counts as one")

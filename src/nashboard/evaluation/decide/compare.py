@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._tables import Cell, Column, Result, Table, number
-from nashboard._text import about, either, plural
+from nashboard._text import about, either, listed, plural
 from nashboard._types import Floats, read_only
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
@@ -156,8 +156,18 @@ class Comparisons(Result):
             Column("P(a better)", MEANING_OF_P["Elo points" in first.unit], cell="probability_superior"),
             Column(first.counted, "observations that were used", cell="n"),
             Column("needed", f"more {first.counted} to detect this difference with 80% power", cell="games_needed"),
-            notes=tuple(dict.fromkeys(note for row in self.rows for note in row.notes)),
+            notes=(*dict.fromkeys(note for row in self.rows for note in row.notes), *self.explain_verdicts()),
         )
+
+    def explain_verdicts(self) -> tuple[str, ...]:
+        """Return why a verdict can be given although the interval contains 0, where that happens."""
+        given = [row.b for row in self.rows if row.verdict in ("better", "worse") and row.low <= 0 <= row.high]
+        if not given:
+            return ()
+        if len(self.rows) == 1:
+            return ("the verdict follows the p-value; the interval is computed in another way and contains 0",)
+        wider = f"the interval of {listed(given)} (Bonferroni) is wider and contains 0"
+        return (f"verdicts follow p-values (Holm); {wider}",)
 
     def __iter__(self) -> Any:
         return iter(self.rows)
@@ -303,7 +313,7 @@ def compare_scores(
     if unit == "points" and scores.groups is None:
         notes.append("scores are averaged as they are: tasks of similar size are taken to be in one unit")
     if counted == "tasks" and (scores.stderr[rows][:, both] > 0).all():
-        notes.append("tasks are taken as a sample; over='runs' asks about these very tasks, as plan does")
+        notes.append("tasks are taken as a sample; over='runs' (--over runs) asks about these very tasks, as plan does")
     labels = chosen_clusters(scores, clusters, both, notes)
     if labels is not None:
         found = run_clustered_t(x - y, labels, level)
