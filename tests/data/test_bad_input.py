@@ -220,7 +220,7 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
     "a matrix of percentages": ("m.csv", "agent,x,y\nx,50,55.3\ny,44.7,50\n", "matches", {}, "contains percentages, not win rates or counts: divide"),
     "a matrix with a hole": ("m.csv", "agent,x,y\nx,0,1\ny,,0\n", "payoffs", {}, "row 'y', column 'x' is empty"),
     "json that is cut short": ("log.json", '[{"model_a": "x", "model_b"', "matches", {}, "not valid json: it is cut short"),
-    "a json list of numbers": ("log.json", "[1, 2]", "matches", {}, "item 1 of the list is '1', not an object"),
+    "a json list of numbers": ("log.json", "[1, 2]", "matches", {}, "item 1 of the list is 1, not an object"),
     "a broken json line": (
         "log.jsonl",
         '{"a": "x", "b": "y", "winner": "a"}\n{"a": "x"\n',

@@ -327,3 +327,41 @@ def test_a_log_of_opponents_without_an_outcome_is_no_table_of_scores(tmp_path: P
     path = put(tmp_path / "log.csv", "player,opponent,minutes\nx,y,30\ny,z,40\nv,w,20\n")
     with pytest.raises(nb.InputError, match="a log of matches between 'player' and 'opponent', but without an outcome"):
         nb.read_scores(path)
+
+
+@pytest.mark.parametrize("place", [0, 1, 3])
+@pytest.mark.parametrize("bad", ['["y", "z"]', "3"])
+def test_bad_items_of_a_json_list_are_named_and_skipped(bad: str, place: int, tmp_path: Path) -> None:
+    good = ['["x", "y", 1]', '["y", "z", 0]', '["z", "x", "draw"]']
+    path = put(tmp_path / "log.json", f"[{', '.join([*good[:place], bad, *good[place:]])}]")
+    if bad == "3" and not place:  # then it is no list of triples
+        with pytest.raises(nb.InputError, match="item 1 of the list is 3, not an object"):
+            read(path)
+        return
+    with pytest.raises(nb.InputError, match=rf"item {place + 1} of the list is .*, not 3 cells .*: .*bad_rows='skip'"):
+        read(path)
+    matches = nb.read_matches(path, bad_rows="skip")
+    assert (matches.n_games, matches.origin.rows) == (3, 4)
+    assert left_out(matches) == [("bad rows", 1, f"not a json object (item {place + 1})")]
+
+
+def test_short_tuples_of_a_list_are_bad_rows() -> None:
+    games = [("x", "y", 1), ("y", "z"), ("x", "y", 0, 2)]
+    with pytest.raises(nb.InputError, match=r"unknown outcome: nothing in 1 row \(data row 2, 'y' against 'z'\)"):
+        nb.read_matches(games, weight=False)
+    assert nb.read_matches(games, weight=False, bad_rows="skip").n_games == 2
+    with pytest.raises(nb.InputError, match="item 2 of the list has 5 cells: give agent, agent, outcome"):
+        nb.read_matches([("x", "y", 1), ("x", "y", 1, 1, 1)])
+
+
+@every_local_engine
+def test_infinite_scores_are_bad_rows_in_every_engine(engine: Engine) -> None:
+    wide = engine({"model": ["x", "y", "z"], "go": [1.0, float("inf"), 2.0], "chess": [1.0, 2.0, None]})
+    long = engine({"model": ["x", "y", "z"], "task": ["go"] * 3, "score": [1.0, float("-inf"), 2.0]})
+    goals = engine({"home": ["x", "y", "z"], "away": ["y", "z", "x"], "home_goals": [1.0, float("inf"), 2.0],
+                    "away_goals": [0.0, 1.0, 2.0]})  # fmt: skip
+    for source in (wide, long):
+        with pytest.raises(nb.InputError, match="inf: a score must be finite"):
+            nb.read_scores(source)
+        assert nb.read_scores(source, bad_rows="skip").agents == ("x", "z")
+    assert nb.read_matches(goals, bad_rows="skip").n_games == 2

@@ -35,6 +35,7 @@ READ = {
     "votes_with_voters.csv": "voters: Matches(3 agents, 3 of 3 pairs met, 5 games)",
     "pgn_folder": "pgn: Matches(3 agents, 3 of 3 pairs met, 3 games)",
     "wildbench.json": "wildbench: Matches(3 agents, 2 of 3 pairs met, 2,048 games)",
+    "readme.md": "scores-wide: Scores(2 agents x 2 tasks, raw)",
     "board.md": "scores-wide: Scores(3 agents x 2 tasks, raw)",
     "by_benchmark.csv": "scores-by-task: Scores(3 agents x 3 tasks, raw)",
     "by_game.csv": "scores-by-task: Scores(3 agents x 3 tasks, raw)",
@@ -143,6 +144,8 @@ NAMED = {
     "swebench.json": "closest is the list of records in 'leaderboards > 0 > results': save it as a file of its own",
     "sgf_result.csv": "closest is a log of matches between 'PB' and 'PW', which have the same names",
     "rating_list.txt": "is a finished leaderboard .*: ratings cannot be evaluated again",
+    "engine_ratings.csv": "is a finished leaderboard .*: ratings cannot be evaluated again",
+    "swiss_standings.csv": "is a finished leaderboard .*: ratings cannot be evaluated again",
     "fide_standings.csv": "is a finished leaderboard .*: ratings cannot be evaluated again",
     "wmt_da_seg.tsv": "several columns that may be the score: 'raw_score' and 'z_score'",
     "nba_box.csv": "several columns that may be the agent: 'TEAM_ID' and 'TEAM_NAME'",
@@ -298,6 +301,7 @@ def test_a_table_that_is_alone_in_a_zip_file_is_read(tmp_path: Path) -> None:
     [
         (b"ARROW1\0\0", "an Arrow file, which is not read: save it as parquet"),
         (b"\x80\x04\x95\0", "a pickle, which may run any code and is never opened"),
+        (b"BZh91AY", "packed by bzip2, xz or 7-Zip, which is not read: unpack it"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1", "an Excel workbook, which is not read: save its sheet as csv"),
     ],
 )
@@ -508,7 +512,7 @@ def test_python_objects_are_read(name: str) -> None:
     "source", [[], {}, [1, 2], {"x": 1}, [("x", "y")], {1: [2]}, {"x": [[1], [1, 2]]}, np.ones(3), 3.0]
 )
 def test_other_objects_are_refused_with_the_shapes_that_are_read(source: Any) -> None:
-    with pytest.raises(nb.InputError, match=r"give|matches has 3 or 4 cells"):
+    with pytest.raises(nb.InputError, match="give"):
         read(source)
 
 
@@ -516,6 +520,35 @@ def test_a_pandas_index_of_names_is_the_column_of_agents() -> None:
     frame = pl.DataFrame({"n": ["x", "y"], "x": [0.0, -1.0], "y": [1.0, 0.0]}).to_pandas().set_index("n")
     assert nb.read_payoffs(frame).A.tolist() == [[0, 1], [-1, 0]]
     assert nb.read_scores(frame.rename(columns={"x": "go", "y": "chess"}).rename_axis(None)).agents == ("x", "y")
+
+
+def test_groups_of_pandas_are_a_long_table() -> None:
+    frame = pd.DataFrame({"model": ["x", "x", "y"], "task": ["go", "go", "go"], "acc": [0.25, 0.75, 1.0]})
+    groups = frame.groupby(["model", "task"])["acc"].mean()
+    for source in (groups, groups.to_frame(), frame.set_index(["model", "task"])):
+        assert table(nb.read_scores(source)) == {"x": {"go": 0.5}, "y": {"go": 1.0}}
+
+
+def test_numbers_and_text_in_one_column_of_pandas_are_read_as_in_a_file() -> None:
+    frame = pd.DataFrame({"model": ["x", "y", "z"], "go": [1, "2", "none yet"], "chess": [None, 3.5, 1]}, dtype=object)
+    message = r"data row 3 \('z'\), column 'go' is 'none yet', not a number"
+    with pytest.raises(nb.InputError, match=message):
+        nb.read_scores(frame)
+    assert table(nb.read_scores(frame, bad_rows="skip")) == {"x": {"go": 1}, "y": {"go": 2, "chess": 3.5}}
+    log = pd.DataFrame({"a": ["x", "y", 7], "b": ["y", 7, "x"], "outcome": [1, "tie", 0]}, dtype=object)
+    assert counts(nb.read_matches(log)) == {("7", "x"): (0, 0, 1), ("7", "y"): (0, 1, 0), ("x", "y"): (1, 0, 0)}
+
+
+def test_an_empty_column_of_a_frame_is_called_empty() -> None:
+    scores = read(pl.DataFrame({"model": ["x", "y"], "go": [1.0, 2.0], "hex": [None, None]}))
+    assert left_out(scores) == [("columns", 1, "empty: 'hex'")]
+
+
+def test_a_folder_of_games_has_those_of_its_folders(tmp_path: Path) -> None:
+    for name, text in (("a.pgn", "AB"), ("old/b.pgn", "BC")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f'[White "{text[0]}"]\n[Black "{text[1]}"]\n[Result "1-0"]\n\n1. e4 1-0\n')
+    assert read(tmp_path).agents == ("A", "B", "C")
 
 
 @pytest.mark.parametrize("separator", ["", "ab", "\n", "é", '"'])

@@ -292,8 +292,8 @@ def check_numbers(table: Table, name: str, pair: tuple[str, str], between: str, 
 
     ``pair`` are the two columns that say whose cell it is, and ``between`` the word between them.
     """
-    if (kind := table.schema[name]).is_numeric() or kind == nw.Boolean:
-        return table
+    if not skip and ((kind := table.schema[name]).is_numeric() or kind == nw.Boolean):
+        return table  # an infinite one is named with all counts and scores
     bad = is_no_number(table.frame, name)
     if skip:
         return table.skip_rows(bad, f"no number in {name!r}")

@@ -67,8 +67,8 @@ RATING = re.compile(
     r"(arena |bt |bradley terry |glicko |trueskill )*(elo|rating|rtg|score)( rating| score)?( elo)?|elo .*"
 )
 RATED = re.compile(
-    r"[+\-±]|\+/-|error|score|points?|pts|tb ?\d|rtg\S*|perf(ormance)?|opp\w*\.?|avg opp\.?|los|%|draws?|wins?|"
-    r"loss(es)?"
+    r"[+\-±]|\+/-|error|score|points?|pts|tb ?\d|rtg\S*|perf(ormance)?|(avg? )?opp?\w*|los|%|draws?|wins?|loss(es)?|"
+    r"s ?no|snr|start(ing)? (no|number|rank)"
 )
 # Columns of standings: wins and losses of each agent against whoever it met, and what is worked out from them.
 WON, LOST = frozenset(("w", "win", "wins", "won")), frozenset(("l", "loss", "losses", "lost"))
@@ -304,7 +304,7 @@ def refuse_finished(tasks: Sequence[str], details: Mapping[str, str], source: st
     beside = [name for name, what in details.items() if what in FINISHED_BESIDE]
     if any(fold_words(name) != "score" for name in rated):
         beside += [name for name, what in details.items() if what == "ranks"]
-    if rated and beside and all(name in rated or RATED.fullmatch(name.strip().casefold()) for name in tasks):
+    if rated and beside and all(name in rated or RATED.fullmatch(fold_words(name) or name.strip()) for name in tasks):
         raise InputError(
             f"{source!r} is a finished leaderboard ({listed([*tasks, *beside])}): ratings cannot be evaluated again, "
             f"read the matches or scores behind them",
@@ -336,7 +336,7 @@ def is_text(column: pl.Series) -> bool:
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         return False
     if column.dtype != pl.String:
-        return True
+        return column.dtype != pl.Null
     there = [cell for cell in column if cell is not None and cell.strip().casefold() not in MISSING]
     return 2 * sum(map(is_number, there)) < len(there) if there else False
 
@@ -442,11 +442,12 @@ def skip_nameless(head: pl.DataFrame, agent: str) -> tuple[pl.DataFrame, tuple[L
 
 
 def skip_bad_cells(head: pl.DataFrame, roles: Roles) -> tuple[pl.DataFrame, tuple[LeftOut, ...]]:
-    """Return the rows whose scores are all numbers or missing, and the agents of the others."""
-    columns = [name for name in (*roles.tasks, *roles.errors) if head[name].dtype == pl.String]
+    """Return the rows whose scores are all finite numbers or missing, and the agents of the others."""
     bad = np.zeros(len(head), dtype=bool)
-    for name in columns:
-        bad |= np.array([not is_number_or_missing(cell) for cell in head[name]], dtype=bool)
+    for name in (*roles.tasks, *roles.errors):
+        if (column := head[name]).dtype == pl.String:
+            bad |= np.array([not is_number_or_missing(cell) for cell in column], dtype=bool)
+        bad |= np.isinf(as_numbers(column, ""))
     agents = [str(name) for name in spell(head[roles.agent].filter(pl.Series(bad)))]
     left = LeftOut("bad rows", len(agents), f"a score is not a number: {listed(agents)}")
     return head.filter(pl.Series(~bad)), (left,) if agents else ()

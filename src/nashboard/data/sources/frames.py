@@ -81,10 +81,15 @@ def lazy_frame(source: Any) -> nw.LazyFrame[Any] | None:
 
 
 def with_named_rows(source: Any) -> Any:
-    """Return a pandas frame whose index of names is a column; anything else as it is."""
+    """Return a pandas frame, or a series, whose index of names is a column, or several; anything else as it is."""
     pandas = sys.modules.get("pandas")
-    if pandas is None or not isinstance(source, pandas.DataFrame) or isinstance(source.index, pandas.MultiIndex):
+    if pandas is None or not isinstance(source, pandas.DataFrame | pandas.Series):
         return source
+    if isinstance(source, pandas.Series):  # as `groupby` gives it
+        source = source.to_frame("score" if source.name is None else source.name)
+    if isinstance(source.index, pandas.MultiIndex):
+        known = all(isinstance(name, str) and name not in source.columns for name in source.index.names)
+        return source.reset_index() if known else source
     named = pandas.api.types.infer_dtype(source.index) == "string" and len(source.index) > 0
     if not named or source.index.name in source.columns or (source.index.name is None and "agent" in source.columns):
         return source
@@ -100,7 +105,8 @@ def as_polars_scan(source: Any) -> Any:
 def infer_types(source: Any) -> Any:
     """Return a pandas frame whose columns of Python's own truths, dates and decimals say so; anything else as it is.
 
-    One missing value is enough for pandas to keep such a column as objects of no type; categories hide theirs.
+    One missing value is enough for pandas to keep such a column as objects of no type; categories hide theirs. Numbers
+    and text in one column are text, as in a file: the reader says which cell is no number.
     """
     pandas = sys.modules.get("pandas")
     if pandas is None or not isinstance(source, pandas.DataFrame):
@@ -113,9 +119,12 @@ def infer_types(source: Any) -> Any:
         elif isinstance(kind, pandas.api.extensions.ExtensionDtype) or kind.kind != "O":
             continue
         else:
-            untyped = pandas.api.types.infer_dtype(cells.dropna().head(LOOK)) in ("boolean", "date", "decimal")
+            found = pandas.api.types.infer_dtype(cells)
+            untyped = found in ("boolean", "date", "decimal")
+            if found in ("mixed", "mixed-integer") and not any(isinstance(cell, dict | list) for cell in cells):
+                cells, untyped = cells.map(str, na_action="ignore"), True
         if untyped and isinstance(name, str):
-            with contextlib.suppress(Exception):  # other objects further down: text, as they would be alone
+            with contextlib.suppress(Exception):  # objects that Arrow has no type for
                 typed[name] = as_arrow_types(cells)
     return source.assign(**typed) if typed and source.columns.is_unique else source
 
@@ -216,11 +225,13 @@ def open_python(source: Any) -> Table | dict[str, Any]:
     if all(isinstance(row, Mapping) for row in source):
         return make_table(list(source), "list of dictionaries")
     if all(isinstance(row, Sequence) and not isinstance(row, str) for row in source):
-        widths = {len(row) for row in source}
-        if len(widths) != 1 or not widths <= {3, 4}:
-            raise InputError(f"a list of matches has 3 or 4 cells in each: agent, agent, outcome, weight; not {widths}")
-        width = widths.pop()
-        rows = [dict(zip(GAME[:width], row, strict=True)) for row in source]
+        width = max(map(len, source))
+        if not 3 <= width <= len(GAME):
+            k = next(k for k, row in enumerate(source, start=1) if len(row) == width)
+            raise InputError(
+                f"item {k:,} of the list has {number_of(width, 'cells')}: give agent, agent, outcome and perhaps weight"
+            )
+        rows = [dict(zip(GAME[:width], [*row, *[None] * width], strict=False)) for row in source]  # short ones are bad
         return make_table(rows, "list of tuples")
     raise InputError(f"cannot read a {type(source).__name__} of {type(source[0]).__name__}: give {SHAPES}")
 

@@ -125,8 +125,8 @@ def find_tables(folder: Path) -> list[Path]:
             f"{str(folder)!r} is a folder with files of several kinds, {listed(by_kind)}: name those of one kind, "
             f"such as '{first}'"
         )
-    if not by_kind:
-        return [path for path in find_below(folder, "*.pgn") if path.is_file()]
+    if not by_kind or ".pgn" in by_kind:  # games stand in folders by year or event, too
+        return [path for path in find_below(folder, "*") if kind_of_name(path) == ".pgn" and path.is_file()]
     return next(iter(by_kind.values()))
 
 

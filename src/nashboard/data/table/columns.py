@@ -287,10 +287,11 @@ def find_winner_pairs(columns: Sequence[str]) -> list[tuple[str, str]]:
 def find_score_pairs(columns: Sequence[str]) -> list[tuple[str, str]]:
     """Return the pairs of columns that may be what the two sides of a match scored."""
     pairs = [*find_opposites(columns, OPPOSITES), *find_opponents(columns)]
+    records = {"result"} if find_win_pairs(columns) else set()  # beside who won, a result is how often so far: 3-1
     found = [
         (first, second)
         for first, second, words in pairs
-        if words & SCORE_WORDS and words <= SCORE_WORDS | AGENT_WORDS | BESIDE_SCORES
+        if words & (SCORE_WORDS - records) and words <= SCORE_WORDS | AGENT_WORDS | BESIDE_SCORES
     ]
     there = {fold(name): name for name in columns}
     return found + [(there[x], there[y]) for x, y in GOALS if x in there and y in there]

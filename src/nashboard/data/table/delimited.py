@@ -287,18 +287,19 @@ def copy_lines(file: PlainFile, target: Path, rewrite: Callable[[int, str], str]
 
 
 def is_markdown(file: PlainFile) -> bool:
-    """Return whether a file begins with a table of Markdown: a line of dashes below the header."""
-    lines = [line.strip() for line in decode_head(file).splitlines()[:10] if line.strip()]
-    return len(lines) > 1 and lines[0].count("|") > 0 and RULE.fullmatch(lines[1]) is not None
+    """Return whether a text has a table of Markdown: the first line with bars has a line of dashes below it."""
+    lines = decode_head(file).splitlines()
+    header = next((k for k, line in enumerate(lines) if "|" in line), len(lines))
+    return header + 1 < len(lines) and RULE.fullmatch(lines[header + 1].strip()) is not None
 
 
 def split_markdown(line: str) -> list[str]:
-    """Return the cells of a line of a Markdown table, without links and bold face; none of the line of dashes.
+    """Return the cells of a line of a Markdown table, without links and bold face; none of other lines.
 
     >>> split_markdown("| [Alpha](https://alpha.org) | **70.1** |"), split_markdown("|---|---:|")
     (['Alpha', '70.1'], [])
     """
-    if RULE.fullmatch(line.strip()):
+    if "|" not in line or RULE.fullmatch(line.strip()):
         return []
     cells = line.strip().removeprefix("|").removesuffix("|").split("|")
     return [LINK.sub(r"\1", cell).replace("**", "").replace("`", "").strip() for cell in cells]

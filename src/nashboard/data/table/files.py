@@ -32,6 +32,7 @@ NOT_READ = {
         b"\x80\x04",
         b"\x80\x05",
     ): "a pickle, which may run any code and is never opened: save it as csv or json",
+    (b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf"): "packed by bzip2, xz or 7-Zip, which is not read: unpack it, or use gzip",
     (b"\xd0\xcf\x11\xe0",): "an Excel workbook, which is not read: save its sheet as csv",
     (b"<!DOCTYPE", b"<!doctype", b"<html", b"<?xml"): "a web page or XML, which is not read: download the file itself",
 }

@@ -4,12 +4,14 @@ import codecs
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import polars as pl
 
 from nashboard._files import Workspace
+from nashboard._text import plural
 from nashboard.data.origin import LeftOut
 from nashboard.data.sources.paths import CHUNK, LONGEST_RECORD, PlainFile, check_lines
 from nashboard.data.table.columns import (
@@ -132,32 +134,57 @@ def skip_space(text: str, at: int) -> int:
     return at
 
 
-def list_to_lines(file: PlainFile, target: Path) -> PlainFile:
-    """Write a json list as json lines, one object per line.
+def list_to_lines(file: PlainFile, target: Path, left_out: list[LeftOut] | None) -> PlainFile:
+    """Write a json list as json lines, one object per line; a bad item is an error, or an empty object and left out.
 
     Items may be objects, or lists: triples of two agents and a result, or rows below a first row of column names.
     """
-    header: Sequence[str] | None = None
+    items = iterate_items(file)
+    head = list(islice(items, 2))
+    header, bad = find_header(head, file), list[int]()
+    first = 1 + (header not in (None, TRIPLE))
     with target.open("w", encoding="utf-8") as lines:
-        for k, item in enumerate(iterate_items(file)):
-            if item.startswith("["):
-                cells = json.loads(item)
-                if header is None:
-                    header = TRIPLE if is_triple(cells) else cells
-                    check_header(header, file, k)
-                    if header is cells:
-                        continue
-                if len(cells) != len(header):
-                    raise InputError(
-                        f"{file.name!r}: item {k + 1:,} of the list has {len(cells)} cells, not {len(header)} "
-                        f"({', '.join(map(str, header[:4]))})"
-                    )
-                item = json.dumps(dict(zip(header, cells, strict=True)))
-            elif not item.startswith("{"):
-                raise InputError(f"{file.name!r}: item {k + 1:,} of the list is {item[:40]!r}, not an object")
+        for k, item in enumerate(chain(head[first - 1 :], items), start=first):
+            try:
+                found = as_object(item, header, f"{file.name!r}: item {k:,} of the list")
+            except InputError:
+                if left_out is None:
+                    raise
+                bad.append(k)
+                found = "{}"
             # a line break between tokens is white space; inside a string json forbids it
-            lines.write(replace_nan(item).replace("\n", " ").replace("\r", " ") + "\n")
+            lines.write(replace_nan(found).replace("\n", " ").replace("\r", " ") + "\n")
+    if bad and left_out is not None:
+        left_out.append(LeftOut("bad rows", len(bad), describe_broken(bad, "item")))
     return PlainFile(path=target, name=file.name)
+
+
+def as_object(item: str, header: Sequence[str] | None, where: str) -> str:
+    """Return an item of a json list as an object, or raise an error that says why it is none."""
+    if item.startswith("{"):
+        return item
+    cells = json.loads(item) if item.startswith("[") and header else None
+    if header and cells is not None and len(cells) == len(header):
+        return json.dumps(dict(zip(header, cells, strict=True)))
+    what = f"not {len(header)} cells ({', '.join(header[:4])})" if header else "not an object"
+    raise InputError(f"{where} is {item[:60]}, {what}", "leave such items out with {option}", {"bad_rows": "skip"})
+
+
+def find_header(head: Sequence[str], file: PlainFile) -> Sequence[str] | None:
+    """Return the column names of a json list of lists: those of triples, or its first row; None for objects."""
+    if not head or not head[0].startswith("["):
+        return None
+    first, *others = (json.loads(item) for item in head if item.startswith("["))
+    named = is_header(first)
+    if is_triple(first) or (any(map(is_triple, others)) and not (named and find_agent_pairs(first))):
+        return TRIPLE
+    if not named:
+        raise InputError(
+            f"{file.name!r}: item 1 of the list is {str(first)[:60]}: write triples such as "
+            f'["x", "y", "1-0"], or a row of column names first'
+        )
+    names: list[str] = first
+    return names
 
 
 def is_triple(cells: Sequence[Any]) -> bool:
@@ -170,13 +197,9 @@ def is_triple(cells: Sequence[Any]) -> bool:
     return isinstance(result, int | float) or result is None or fold_label(str(result)) in KNOWN or result in cells[:2]
 
 
-def check_header(header: Sequence[Any], file: PlainFile, k: int) -> None:
-    """Raise an error where the first row of a list of lists cannot be a header of columns."""
-    if not all(isinstance(name, str) and name for name in header) or len(set(header)) < len(header) or len(header) < 2:
-        raise InputError(
-            f"{file.name!r}: item {k + 1:,} of the list is {str(list(header))[:60]}: write triples such as "
-            f'["x", "y", "1-0"], or a row of column names first'
-        )
+def is_header(cells: Sequence[Any]) -> bool:
+    """Return whether the first row of a list of lists may be a header of columns."""
+    return all(isinstance(name, str) and name for name in cells) and len(set(cells)) == len(cells) > 1
 
 
 def replace_nan(item: str) -> str:
@@ -225,10 +248,14 @@ def without_broken_lines(file: PlainFile, workspace: Workspace, number: int, lef
                 copy.write(b"{}\n")
             else:
                 copy.write(line)
-    lines = ", ".join(f"{k:,}" for k in broken[:5]) + (f" and {len(broken) - 5:,} more" if len(broken) > 5 else "")
-    why = f"not a json object (line{'s' * (len(broken) > 1)} {lines})"
-    left_out.append(LeftOut("bad rows", len(broken), why))
+    left_out.append(LeftOut("bad rows", len(broken), describe_broken(broken, "line")))
     return PlainFile(path=target, name=file.name)
+
+
+def describe_broken(numbers: Sequence[int], what: str) -> str:
+    """Return which lines or items are no objects."""
+    shown = ", ".join(f"{k:,}" for k in numbers[:5]) + (f" and {len(numbers) - 5:,} more" if len(numbers) > 5 else "")
+    return f"not a json object ({plural(len(numbers), what + 's')} {shown})"
 
 
 def iterate_lines(stream: BinaryIO, file: PlainFile) -> Iterator[tuple[int, str]]:

@@ -265,11 +265,12 @@ def open_table(
         return open_parquet(files)
     if kind == "delimited":
         return open_delimited(files, workspace, separator, skip_broken=skip_broken)
+    left_out: list[LeftOut] = []
     if kind == "json list":
-        lines = [list_to_lines(file, workspace.path(f"lines-{k}")) for k, file in enumerate(files)]
-        return open_json_lines(lines, kind)
+        found = left_out if skip_broken else None
+        lines = [list_to_lines(file, workspace.path(f"lines-{k}"), found) for k, file in enumerate(files)]
+        return open_json_lines(lines, kind, left_out)
     if kind == "json lines":
-        left_out: list[LeftOut] = []
         lines = [without_mark(file, workspace, f"plain-{k}") for k, file in enumerate(files)]
         if skip_broken:
             lines = [without_broken_lines(file, workspace, k, left_out) for k, file in enumerate(lines)]

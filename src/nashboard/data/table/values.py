@@ -29,7 +29,7 @@ from nashboard.data.table.table import ROW, Table, column
 from nashboard.errors import InputError
 
 EXACT = 2.0**53  # whole numbers below this are exact in floating point
-INFINITY = float("inf")
+INFINITY, LARGEST = float("inf"), 1.7976931348623157e308
 # Words for a missing value, for true and for false, in small letters.
 MISSING = ("", "-", "–", "—", "na", "n/a", "nan", "null", "none", "missing")
 YES, NO = ("true", "t", "yes", "y", "1", "1.0"), ("false", "f", "no", "n", "0", "0.0")
@@ -114,6 +114,8 @@ def as_number(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
 def is_no_number(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
     """Return where a cell is neither a finite number nor missing."""
     kind, value = frame.collect_schema()[name], column(frame, name)
+    if kind.is_float():  # NaN is missing; it is not at most infinity, in any engine
+        return (value <= INFINITY) & ((value > LARGEST) | (value < -LARGEST))
     if kind.is_numeric() or kind == nw.Boolean:
         return value.is_null() & ~value.is_null()  # nowhere
     return ~as_lower(frame, name).fill_null("").is_in(MISSING) & as_number(frame, name).is_null()
