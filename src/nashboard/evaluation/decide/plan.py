@@ -33,7 +33,7 @@ from nashboard.ratings.hierarchical.systems import RatingPrior
 UNITS = {"pairs": "games", "cells": "items", "items": "items"}
 MEANINGS = {"pairs": "games to play next", "cells": "items to run next", "items": "new items to run on both"}
 OTHERS = {"pairs": "opponent", "items": "other agent"}
-THESE_TASKS = "the question is about these very tasks, as in compare with over='runs' (--over runs); by default compare takes tasks as a sample"
+THESE_TASKS = "the question is about these very tasks; compare asks it with over='runs' (--over runs)"
 CYCLIC = "there are cycles: the highest rating is the best mean over all opponents; P(top) of evaluate can differ"
 ROUNDS = 60  # portions in which the games are handed out
 CONTENDERS = 40  # agents that can get games: those that matter most, then those with the highest ratings
