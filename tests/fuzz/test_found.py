@@ -124,3 +124,14 @@ def test_a_stray_quote_in_a_long_log_costs_one_more_look_not_one_for_each_line()
     text = b"x,y,tie\n" * 3 + b'x,"y,tie\n' + b"x,y,tie\n" * 500_000  # it would take hours otherwise
     assert last_line_end(text, quoted=True) == 3 * len(b"x,y,tie\n")
     assert last_line_end(text, quoted=False) == len(text)
+
+
+BLANK_LINES = ["# Board\n" + "\n" * 300, "#" + " \t" * 50_000 + "\n", " \n" * 50_000 + "---" + " " * 50_000 + "\n"]
+
+
+@pytest.mark.parametrize("start", BLANK_LINES)
+def test_blank_lines_above_a_board_are_looked_at_once(start: str, tmp_path: Path) -> None:
+    board = "| Model | MMLU |\n|---|---|\n| Alpha | 70 |\n| Beta | 65 |\n"
+    survive(
+        {"readme.md": (start + board).encode()}, "read", tmp_path
+    )  # a search that tries them in every way never ends

@@ -37,7 +37,8 @@ NOT_READ = {
     (b"<!DOCTYPE", b"<!doctype", b"<html", b"<?xml"): "a web page or XML, which is not read: download the file itself",
 }
 NAMES_NOT_READ = {".yml": "YAML", ".yaml": "YAML", ".toml": "TOML"}
-YAML = re.compile(r"(---\s*\n|#[^\n]*\n|\s*\n)*- +[\w .\-]+:( |\n)")  # a list of mappings
+# A list of mappings, below comments and blank lines. A line break is matched in one way only: the time stays linear.
+YAML = re.compile(r"(#[^\n]*\n|(---)?[^\S\n]*\n)*- +[\w .\-]+:( |\n)")
 
 
 def find_kind(file: PlainFile) -> Kind:
