@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import nashboard as nb
+from data.conftest import in_sqlite
 from data.formats.reading import FILES, counts, left_out, low_is_good, table
 from nashboard.data.formats.format import Data
 from nashboard.data.read import read
@@ -214,6 +215,8 @@ def test_commas_in_numbers_are_decimals_or_thousands_as_the_file_shows(tmp_path:
     assert large.values.tolist() == [[12345, 0.71, 1000200], [9876, 0.66, 998000], [10002, 0.69, 1200000]]
     assert notes(large) == "commas separate thousands, such as in '12,345'"
     path = tmp_path / "unclear.csv"
+    path.write_text("model;speed;rate\nx;0,345;0,900\ny;1,234;0,125\n")  # no group of thousands begins with 0
+    assert read(path).values.tolist() == [[0.345, 0.9], [1.234, 0.125]]
     path.write_text("model;speed\nx;12,345\ny;1,234\n")
     with pytest.raises(nb.InputError, match="such as '12,345', which may be decimals or thousands: write a point"):
         read(path)
@@ -303,9 +306,11 @@ def test_a_table_that_is_alone_in_a_zip_file_is_read(tmp_path: Path) -> None:
         (b"\x80\x04\x95\0", "a pickle, which may run any code and is never opened"),
         (b"BZh91AY", "packed by bzip2, xz or 7-Zip, which is not read: unpack it"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1", "an Excel workbook, which is not read: save its sheet as csv"),
+        (b"<table><tr><td>Model</td></tr>", "a web page or XML, which is not read"),
+        (b"\\begin{tabular}{lcc}", "LaTeX, which is not read: save the table as csv"),
     ],
 )
-def test_binary_files_that_are_not_read_are_named(begins: bytes, named: str, tmp_path: Path) -> None:
+def test_files_that_are_not_read_are_named(begins: bytes, named: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(begins + bytes(range(100)))
     with pytest.raises(nb.InputError, match=named):
         read(tmp_path / "file")
@@ -490,6 +495,20 @@ def test_logs_of_inspect_are_tasks_or_samples_whose_epochs_are_runs() -> None:
     assert (items.runs == 2).all()
 
 
+def test_metrics_and_scorers_of_inspect_that_are_not_used_are_counted(tmp_path: Path) -> None:
+    for model, score in (("x", 0.5), ("y", 0.25)):
+        metrics = {"accuracy": {"value": score}, "stderr": {"value": 0.1}, "f1": {"value": 0.9}}
+        log = {
+            "eval": {"model": model, "task": "arc"},
+            "results": {"scores": [{"name": "choice", "metrics": metrics}]},
+            "samples": [{"id": 1, "epoch": 1, "scores": {"choice": {"value": "C"}, "judge": {"value": 0.5}}}],
+        }
+        (tmp_path / f"{model}.json").write_text(json.dumps(log))
+    assert left_out(read(tmp_path)) == [("further metrics", 1, "each task keeps one metric, not these: 'f1'")]
+    items = read(tmp_path, format="inspect-samples")
+    assert left_out(items) == [("further scorers", 1, "each sample keeps one: 'judge'")]
+
+
 GAMES = [("x", "y", "x"), ("y", "z", "draw"), ("z", "x", 0)]
 PYTHON: dict[str, tuple[Any, str]] = {
     "tuples": (GAMES[:2], "Matches(3 agents, 2 of 3 pairs met, 2 games)"),
@@ -621,3 +640,53 @@ def test_bounds_around_a_score_are_left_out_and_other_columns_called_alike_are_t
     found = nb.read_scores(tmp_path / "file.csv")
     assert found.tasks == ("acc", "maze", "maze_low", "maze_high")
     assert left_out(found) == [("columns", 2, "metadata by name: 'acc_ci_low' and 'acc_ci_high'")]
+
+
+def test_white_space_around_cells_is_no_part_of_a_name(tmp_path: Path) -> None:
+    (tmp_path / "file.csv").write_text("model_a, model_b, winner\nx, y, model_a\ny, x, tie\nx, z, model_a\n")
+    found = nb.read_matches(tmp_path / "file.csv")
+    assert counts(found) == {("x", "y"): (1, 1, 0), ("x", "z"): (1, 0, 0)}
+    assert notes(found) == "white space around cells is left out"
+
+
+def test_a_row_of_averages_is_no_agent_and_another_one_called_so_is_noted(tmp_path: Path) -> None:
+    for mean, agents, said in (("0.55", "x y", ""), ("0.45", "x y Average", "'Average' counts as an agent")):
+        (tmp_path / "file.csv").write_text(f"model,go,chess\nx,0.5,0.4\ny,0.6,0.7\nAverage,{mean},0.55\n")
+        found = nb.read_scores(tmp_path / "file.csv")
+        assert (found.agents, notes(found), found.origin.rows) == (tuple(agents.split()), said, 3)
+        assert left_out(found) == [("agents", 1, "computed from the others: 'Average'")] * (not said)
+
+
+def test_tasks_and_agents_without_any_score_are_left_out() -> None:
+    cells = [(agent, task, None if "u" in (agent, task) else 0.5) for agent in "uxy" for task in ("go", "hex", "u")]
+    long = pl.DataFrame(cells, schema=["system", "seg_id", "score"], orient="row")
+    found = nb.read_scores(long)
+    assert (found.agents, found.tasks) == (("x", "y"), ("go", "hex"))
+    assert left_out(found) == [
+        ("rows", 5, "no score"),
+        ("agents", 1, "no score at all: 'u'"),
+        ("tasks", 1, "no score at all: 'u'"),
+    ]
+    wide = pl.DataFrame({"model": ["u", "x", "y"], "go": [None, 0.5, 0.7], "total": [10, 10, 10]})
+    assert table(nb.read_scores(wide)) == {"x": {"go": 0.5}, "y": {"go": 0.7}}
+
+
+@pytest.mark.parametrize("holder", ["polars", "sqlite"])
+def test_rows_that_are_averaged_but_are_no_runs_are_noted(holder: str, tmp_path: Path) -> None:
+    cells = [(agent, seed, step, step + seed) for agent in "xy" for seed in (1, 2) for step in (100, 200)]
+    frame = pl.DataFrame(cells, schema=["algo", "seed", "step", "return"], orient="row").with_columns(env=pl.lit("go"))
+    curves = frame if holder == "polars" else in_sqlite(frame.to_dict(as_series=False), tmp_path)
+    said = "rows of one agent and task that differ in 'step' are averaged as runs: where={'step': ...}"
+    assert said in notes(nb.read_scores(curves))
+    final = nb.read_scores(curves, where={"step": 200})
+    assert (final.values.tolist(), said in notes(final)) == ([[201.5], [201.5]], False)
+
+
+def test_outcomes_of_minus_one_are_advised_as_losses() -> None:
+    log = pl.DataFrame({"a": ["x", "y", "x"], "b": ["y", "z", "z"], "result": [-1, 0, 1]})
+    with pytest.raises(nb.InputError, match="if 1 and -1 say that the first or the second agent won, and 0 that"):
+        nb.read_matches(log)
+    rules = {"1": 1, "-1": 0, "0": 0.5}
+    assert counts(nb.read_matches(log, outcomes=rules)) == {
+        ("x", "y"): (0, 0, 1), ("y", "z"): (0, 1, 0), ("x", "z"): (1, 0, 0),
+    }  # fmt: skip

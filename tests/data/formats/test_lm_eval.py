@@ -50,6 +50,7 @@ def test_groups_further_metrics_and_older_results_are_left_out() -> None:
     scores = nb.read_scores(FOLDER)
     assert scores.origin.rows == 20  # results of tasks and groups, in four files
     assert left_out(scores) == [
+        ("samples", 1, "of single items, which format lm-eval-samples reads: 'hellaswag'"),
         ("groups", 2, "a group's row repeats its subtasks: 'mmlu' and 'mmlu_stem'"),
         (
             "further metrics",
@@ -126,7 +127,7 @@ def test_files_can_be_named_by_a_glob_and_the_newest_wins_whatever_their_folders
     moved.mkdir()
     newest.rename(moved / newest.name)
     scores = nb.read_scores(str(tmp_path / "lm_eval/*/results*.json"))
-    assert everything(scores) == everything(nb.read_scores(FOLDER))
+    assert everything(scores) == everything(nb.read_scores(str(FOLDER / "*/results*.json")))
 
 
 def test_a_single_file_holds_one_model_only() -> None:
@@ -205,3 +206,36 @@ def test_results_without_a_number_are_refused(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, a=result("x", results={"t": {"alias": "t", " ": " "}}))
     with pytest.raises(nb.InputError, match="contains no result with a number"):
         nb.read_scores(folder)
+
+
+def write_samples(folder: Path, rows: list[dict[str, Any]], task: str = "gsm8k", day: int = 1) -> None:
+    folder.mkdir(exist_ok=True)
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / f"samples_{task}_2024-05-0{day}T10-00-00.jsonl").write_text(lines)
+
+
+def test_samples_that_are_not_used_are_counted_with_their_reason(tmp_path: Path) -> None:
+    rows = [
+        {"doc_id": k, "filter": name, "exact_match": value, "f1": 0.5}
+        for k, value in enumerate((1.0, 0.0, 1.0))
+        for name in ("strict", "flexible")
+    ]
+    write_samples(tmp_path / "x", [*rows, {"doc_id": 3, "filter": "strict", "exact_match": None}])
+    write_samples(tmp_path / "y", rows[::2])
+    write_samples(tmp_path / "y", rows[:1], day=2)
+    scores = nb.read_scores(tmp_path)
+    assert (scores.tasks, scores.origin.rows) == (("gsm8k/0", "gsm8k/1", "gsm8k/2"), 11)
+    assert left_out(scores) == [
+        ("samples", 3, "another filter than 'strict': 'flexible'"),
+        ("samples", 1, "no number: 'gsm8k/3'"),
+        ("further metrics", 1, "each task keeps one metric, not these: 'f1'"),
+        ("results", 1, "a newer file has the same agent and task"),
+    ]
+
+
+def test_samples_scored_by_different_metrics_are_not_compared(tmp_path: Path) -> None:
+    write_samples(tmp_path / "x", [{"doc_id": 0, "acc": 1.0, "acc_norm": 0.0}])
+    write_samples(tmp_path / "y", [{"doc_id": 0, "acc": 0.0}])
+    with pytest.raises(nb.InputError, match="task 'gsm8k' is scored by 'acc_norm' for 'x' but by 'acc' for 'y'"):
+        nb.read_scores(tmp_path)
+    assert table(nb.read_scores(tmp_path, metric="acc")) == {"x": {"gsm8k/0": 1.0}, "y": {"gsm8k/0": 0.0}}

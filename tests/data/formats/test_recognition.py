@@ -102,7 +102,9 @@ def test_packed_files_of_a_folder_read_the_same(folder: str, packing: str, tmp_p
         target = tmp_path / file.parent.relative_to(FILES)
         target.mkdir(parents=True, exist_ok=True)
         packed(file, packing, target)
-    assert everything(nb.read_scores(str(tmp_path / "**/*.json.*"))) == everything(nb.read_scores(FILES / folder))
+    assert everything(nb.read_scores(str(tmp_path / "**/*.json.*"))) == everything(
+        nb.read_scores(str(FILES / folder / "**/*.json"))
+    )
 
 
 @pytest.mark.parametrize(("format", "message"), BY_COLUMNS.items())

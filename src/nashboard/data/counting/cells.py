@@ -6,7 +6,7 @@ runs, lower_is_better, in the order in which agents and tasks are to stand.
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -77,8 +77,9 @@ def make_scores(
     if len(twice):
         agent, task = twice.select("agent", "task").row(0)
         raise InputError(f"{source!r} has more than one score of {agent!r} on {task!r}: each may occur once")
-    agents = list(dict.fromkeys(sorted(cells["agent"].unique()) if agents is None else agents))
-    tasks = list(dict.fromkeys(sorted(cells["task"].unique()) if tasks is None else tasks))
+    agents, no_agents = split_empty(cells, "agent", agents)
+    tasks, no_tasks = split_empty(cells, "task", tasks)
+    origin = replace(origin, left_out=(*origin.left_out, *no_agents, *no_tasks))
     if len(agents) < 2:
         only = f" ({agents[0]!r})" if agents else ""
         raise InputError(f"{source!r} has scores of one agent only{only}: a comparison needs at least two")
@@ -104,6 +105,18 @@ def make_scores(
             single_runs=None if single is None else stack_runs(single, agents, tasks),
             spacing=float(np.finfo(np.float32).eps) if narrow else 0.0,
         )
+
+
+def split_empty(cells: pl.DataFrame, side: str, names: Sequence[str] | None) -> tuple[list[str], tuple[LeftOut, ...]]:
+    """Return the agents or tasks that have a score, and the entry for the others; one that is left is not enough."""
+    known = cells.filter(pl.col("score").is_not_nan().fill_null(value=False))[side].unique()
+    every = list(dict.fromkeys(sorted(cells[side].unique()) if names is None else names))
+    scored = set(known)
+    kept = [name for name in every if name in scored]
+    if len(kept) == len(every) or len(kept) < (2 if side == "agent" else 1):
+        return every, ()
+    empty = [name for name in every if name not in scored]
+    return kept, (LeftOut(f"{side}s", len(empty), f"no score at all: {listed(empty)}"),)
 
 
 def find_cells(rows: pl.DataFrame, agents: Sequence[str], tasks: Sequence[str]) -> tuple[Ints, Ints]:

@@ -350,10 +350,10 @@ def describe_first(row: str, count: int) -> str:
 def advise_first_and_second(
     labels: Mapping[str, int], known: Mapping[str, float]
 ) -> tuple[str, dict[str, float]] | None:
-    """Return hint and rule for outcomes 1 and 2, which probably say which of the two agents won; None for others."""
+    """Return hint and rule for outcomes 1 and 2, or 1 and -1, which probably say who won; None for others."""
     ones = [label for label in known if is_number(label) and float(label) == 1]
     noughts = [label for label in known if is_number(label) and float(label) == 0]
-    if [float(label) for label in labels if is_number(label)] != [2.0] or len(labels) > 1 or len(ones) != 1:
+    if len(labels) > 1 or len(ones) != 1 or find_number(next(iter(labels))) not in (2.0, -1.0):
         return None
     said = {ones[0]: 1.0, next(iter(labels)): 0.0} | dict.fromkeys(noughts[:1], 0.5)
     drawn = f", and {noughts[0]} that neither did" if noughts else ""

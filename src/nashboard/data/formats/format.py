@@ -228,6 +228,7 @@ def has(*columns: str) -> Callable[[Input], bool]:
 # What readers of evaluation harnesses share: the files of a folder, how one is recognised, and what is left out.
 LARGEST_RESULT = 64 << 20  # bytes; a result file is far smaller, a log of json lines may be far larger
 MOST_LOOKED_AT = 20  # files of a folder that are looked at to tell what it holds
+FURTHER = ("further metrics", "each task keeps one metric, not these")
 
 
 @dataclass
@@ -240,6 +241,10 @@ class Leftovers:
         """Add what was not used."""
         if names:
             self.names.setdefault((what, why), []).extend(names)
+
+    def add_once(self, what: str, why: str, *names: str) -> None:
+        """Add what was not used, each name only once."""
+        self.add(what, why, *(name for name in names if name not in self.names.get((what, why), ())))
 
     @contextmanager
     def skip_bad(self, options: Options, name: str, what: str = "bad rows") -> Iterator[None]:
@@ -255,7 +260,10 @@ class Leftovers:
 
     def entries(self) -> tuple[LeftOut, ...]:
         """Return an entry for each reason."""
-        return tuple(LeftOut(what, len(names), f"{why}: {listed(names)}") for (what, why), names in self.names.items())
+        return tuple(
+            LeftOut(what, len(names), f"{why}: {listed(dict.fromkeys(names))}")
+            for (what, why), names in self.names.items()
+        )
 
 
 def find_files(source: Input, *patterns: str) -> list[PlainFile]:

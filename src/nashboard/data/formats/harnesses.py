@@ -19,6 +19,7 @@ from nashboard.data.counting.cells import (
     refuse_two_directions,
 )
 from nashboard.data.formats.format import (
+    FURTHER,
     MOST_LOOKED_AT,
     Input,
     Leftovers,
@@ -135,7 +136,7 @@ def fits_logs(source: Input) -> bool:
     return holds_any(source, is_log, "*.json")
 
 
-def open_logs(source: Input) -> tuple[list[Log], tuple[LeftOut, ...]]:
+def open_logs(source: Input) -> tuple[list[Log], Leftovers]:
     """Return the finished logs, oldest first, and what was left out."""
     logs, left = [], Leftovers()
     for file, log in read_documents(source, open_log, left, "*.eval", "*.json"):
@@ -147,25 +148,25 @@ def open_logs(source: Input) -> tuple[list[Log], tuple[LeftOut, ...]]:
             left.add("logs", "the evaluation did not finish", file.name)
     if not logs:
         raise InputError(f"{source.name!r} contains no finished log of Inspect")
-    return sorted(logs, key=lambda log: (log.created, log.file.name)), left.entries()
+    return sorted(logs, key=lambda log: (log.created, log.file.name)), left
 
 
 def read_tasks(source: Input) -> Scores:
     """Read a score per agent and task, with its standard error and number of samples."""
-    logs, left_out = open_logs(source)
+    logs, left = open_logs(source)
     cells: dict[tuple[str, str], Cell] = {}
     replaced = 0
     for log in logs:
-        for cell in score_tasks(log, source.options.metric):
+        for cell in score_tasks(log, source.options.metric, left):
             replaced += (cell.agent, cell.task) in cells
             cells[cell.agent, cell.task] = cell
     if not cells:
         raise InputError(f"{source.name!r} contains no score with a number: are the logs scored?")
-    left_out += note_replaced(replaced, "log")
+    left_out = (*left.entries(), *note_replaced(replaced, "log"))
     return finish_scores(source, list(cells.values()), "inspect", rows=len(logs), left_out=left_out)
 
 
-def score_tasks(log: Log, wanted: str | None) -> Iterator[Cell]:
+def score_tasks(log: Log, wanted: str | None, left: Leftovers) -> Iterator[Cell]:
     """Yield the score of each scorer of a log; the scorer's name is added where there are several."""
     results = log.header.get("results")
     results = results if isinstance(results, dict) else {}
@@ -175,11 +176,12 @@ def score_tasks(log: Log, wanted: str | None) -> Iterator[Cell]:
         metrics = score.get("metrics") if isinstance(score.get("metrics"), dict) else {}
         values = {name: one.get("value") if isinstance(one, dict) else one for name, one in (metrics or {}).items()}
         names = [name for name in values if name != "stderr" and is_number(values[name])]
-        if wanted is not None:
-            names = [name for name in names if name == wanted]
-        if not names:
+        usable = [name for name in names if wanted in (None, name)]
+        if not usable:
+            left.add("scores", f"no metric {wanted!r}" if names else "no number", f"{log.task} ({score.get('name')})")
             continue
-        chosen = min(names, key=lambda name: PREFERRED.index(name) if name in PREFERRED else len(PREFERRED))
+        chosen = min(usable, key=lambda name: PREFERRED.index(name) if name in PREFERRED else len(PREFERRED))
+        left.add_once(*FURTHER, *(name for name in names if name != chosen))
         where = f"{log.file.name!r}, metric {chosen!r}"
         yield Cell(
             agent=log.agent,
@@ -192,7 +194,7 @@ def score_tasks(log: Log, wanted: str | None) -> Iterator[Cell]:
 
 def read_samples(source: Input) -> Scores:
     """Read a score per agent and sample; the epochs of a sample are runs."""
-    logs, left_out = open_logs(source)
+    logs, left = open_logs(source)
     cells: list[Cell] = []
     groups: dict[str, str] = {}
     unscored = rows = 0
@@ -200,7 +202,7 @@ def read_samples(source: Input) -> Scores:
         for sample in iterate_samples(log):
             rows += 1
             item = f"{log.task}/{sample.get('id')}"
-            score = score_sample(sample, source.options.metric)
+            score = score_sample(sample, source.options.metric, left)
             if score is None:
                 unscored += 1
                 continue
@@ -208,8 +210,7 @@ def read_samples(source: Input) -> Scores:
             cells.append(Cell(agent=log.agent, task=item, score=score, n=1.0))
     if not cells:
         raise InputError(f"{source.name!r} contains no sample with a score")
-    if unscored:
-        left_out += (LeftOut("samples", unscored, "no score"),)
+    left_out = (*left.entries(), *((LeftOut("samples", unscored, "no score"),) if unscored else ()))
     scores = average_runs(frame_cells(cells)).with_columns(n=pl.lit(None, dtype=pl.Float64))
     return finish_scores(source, scores, "inspect-samples", rows=rows, left_out=left_out, groups=groups)
 
@@ -229,7 +230,7 @@ def iterate_samples(log: Log) -> Iterator[dict[str, Any]]:
                 yield sample
 
 
-def score_sample(sample: dict[str, Any], wanted: str | None) -> float | None:
+def score_sample(sample: dict[str, Any], wanted: str | None, left: Leftovers) -> float | None:
     """Return the score of a sample by the scorer asked for, or by the first."""
     scores = sample.get("scores")
     if not isinstance(scores, dict):
@@ -238,9 +239,10 @@ def score_sample(sample: dict[str, Any], wanted: str | None) -> float | None:
         if wanted is not None and scorer != wanted:
             continue
         value = score.get("value") if isinstance(score, dict) else score
-        if isinstance(value, str) and value in LETTERS:
-            return LETTERS[value]
+        if isinstance(value, str):
+            value = LETTERS.get(value, value)
         if isinstance(value, bool | int | float | str) and is_number(value):
+            left.add_once("further scorers", "each sample keeps one", *(name for name in scores if name != scorer))
             return parse_number(value, json.dumps(scorer))
     return None
 

@@ -12,6 +12,7 @@ from typing import Any
 from nashboard._text import listed, nearest
 from nashboard.data.counting.cells import Cell, refuse_mixed_metrics
 from nashboard.data.formats.format import (
+    FURTHER,
     Input,
     Leftovers,
     find_files,
@@ -90,9 +91,12 @@ def read_results(source: Input) -> Scores:
     if not cells:
         raise describe_nothing(source.name, metric, gathered)
     refuse_mixed_metrics([(*key, gathered.metrics[key]) for key in cells], repr(source.name))
+    if source.kind == "directory":
+        samples = sorted({split_name(file.name)[0] for file in find_sample_files(source)})
+        left.add("samples", "of single items, which format lm-eval-samples reads", *samples)
     left.add("groups", "a group's row repeats its subtasks", *sorted(gathered.groups))
     left.add("tasks", f"no metric {metric!r}", *sorted(gathered.unmeasured))
-    left.add("further metrics", "each task keeps one metric, not these", *sorted(gathered.other_metrics))
+    left.add(*FURTHER, *sorted(gathered.other_metrics))
     left_out = (*left.entries(), *note_replaced(gathered.replaced, "file"))
     return finish_scores(source, list(cells.values()), "lm-eval", rows=gathered.rows, left_out=left_out)
 
@@ -243,16 +247,19 @@ def read_samples(source: Input) -> Scores:
     cells: dict[tuple[str, str], Cell] = {}
     groups: dict[str, str] = {}
     hashes: dict[str, str] = {}
+    metrics: dict[tuple[str, str, str], None] = {}
     changed: set[str] = set()
-    rows = 0
+    rows = replaced = 0
     left, left_out = Leftovers(), list[LeftOut]()
     for number, file in enumerate(sorted(files, key=lambda one: split_name(one.name)[1])):
         task, _ = split_name(file.name)
         agent = name_agent_of_samples(file)
         sound = without_broken_lines(file, source.workspace, number, left_out) if source.options.skip_bad else file
         with left.skip_bad(source.options, file.name, "bad files"):
-            for item, score, metric, digest in iterate_samples(sound, task, source.options.metric):
+            for item, score, metric, digest in iterate_samples(sound, task, source.options.metric, left):
                 rows += 1
+                replaced += (agent, item) in cells
+                metrics[agent, task, metric] = None
                 if digest and hashes.setdefault(item, digest) != digest:
                     changed.add(item)
                 groups[item] = task
@@ -263,7 +270,9 @@ def read_samples(source: Input) -> Scores:
     notes = (
         (f"{len(changed):,} items have other content for some agents: {listed(sorted(changed))}",) if changed else ()
     )
-    left_out += left.entries()
+    refuse_mixed_metrics(list(metrics), repr(source.name))
+    rows += sum(len(names) for (what, _), names in left.names.items() if what == "samples")
+    left_out += [*left.entries(), *note_replaced(replaced, "file")]
     return finish_scores(
         source, list(cells.values()), "lm-eval-samples", rows=rows, left_out=left_out, notes=notes, groups=groups
     )
@@ -294,10 +303,13 @@ def name_agent_of_samples(file: PlainFile) -> str:
     return Path(file.name).parent.name.replace("__", "/") or "unknown"  # the harness writes two underscores for a slash
 
 
-def iterate_samples(file: PlainFile, task: str, wanted: str | None) -> Iterator[tuple[str, float | None, str, str]]:
+def iterate_samples(
+    file: PlainFile, task: str, wanted: str | None, left: Leftovers
+) -> Iterator[tuple[str, float | None, str, str]]:
     """Yield item, score, metric and content hash of each line; of several filters the first is taken."""
     check_lines(file)
     chosen: str | None = None
+    others: set[str] = set()
     metric_wanted, _, filter_wanted = (wanted or "").partition(",")
     with file.path.open("rb") as stream:
         for k, line in iterate_lines(stream, file):
@@ -305,19 +317,23 @@ def iterate_samples(file: PlainFile, task: str, wanted: str | None) -> Iterator[
             filter_name = str(record.get("filter", ""))
             chosen = filter_wanted or (filter_name if chosen is None else chosen)
             if filter_name and filter_name != chosen:
+                left.add("samples", f"another filter than {chosen!r}", filter_name)
                 continue
             names = [
                 name
                 for name, value in record.items()
                 if name not in NOT_ITEM_METRICS and isinstance(value, int | float) and not name.startswith("_")
             ]
-            if metric_wanted:
-                names = [name for name in names if name == metric_wanted]
             if "doc_id" not in record:
                 raise InputError(
                     f"{file.name!r}: line {k:,} has no 'doc_id': it is not a sample of lm-evaluation-harness"
                 )
-            if not names:
+            item = f"{task}/{record['doc_id']}"
+            usable = [name for name in names if not metric_wanted or name == metric_wanted]
+            if not usable:
+                left.add("samples", f"no metric {metric_wanted!r}" if metric_wanted else "no number", item)
                 continue
-            metric = min(names, key=rank_metric)
-            yield f"{task}/{record['doc_id']}", float(record[metric]), metric, str(record.get("doc_hash") or "")
+            metric = min(usable, key=rank_metric)
+            others.update(name for name in names if name != metric)
+            yield item, float(record[metric]), metric, str(record.get("doc_hash") or "")
+    left.add_once(*FURTHER, *sorted(others))

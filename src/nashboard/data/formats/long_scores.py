@@ -24,6 +24,7 @@ from nashboard.data.table.columns import (
     TASK,
     find_column,
     find_usual,
+    fold,
     is_derived,
     note_low_names,
     require_column,
@@ -49,6 +50,12 @@ OPTIONAL_NUMBERS = {"stderr": STDERR, "n": ITEMS, "runs": RUNS}
 ROLES = {"stderr": "standard error", "n": "number of items", "lower_is_better": "lower is better"}  # in words
 ITEM = ("question", "question_id", "item", "item_id", "instance_id", "sample_id", "doc_id", "seg_id")
 METRIC = ("metric", "metric_name")
+# Columns that make rows of one agent and task something else than runs, if they differ there.
+APART = (
+    "step", "steps", "global_step", "env_step", "env_steps", "timestep", "timesteps", "total_timesteps", "epoch",
+    "iteration", "episode", "checkpoint", "split", "subset", "category", "subcategory", "subject", "domain", "language",
+    "lang", "level", "difficulty", "shots", "n_shots", "num_fewshot", "temperature",
+)  # fmt: skip
 
 
 def is_long(columns: Sequence[str], options: Options) -> bool:
@@ -100,7 +107,7 @@ def read_long_table(
     segment = check_segment(long.all_rows, options)
     found, used = sum_cells(long, segment)
     if segment is None:
-        return finish_scores(long, found, used, single=list_runs(long, found))
+        return finish_scores(long, found, used, *note_apart(long, found), single=list_runs(long, found))
     parts, rest = split_by_value(found)
     measured = split_by_value(used)[0] if used is not None else {}
 
@@ -192,6 +199,28 @@ def sum_cells(long: LongTable, segment: str | None) -> tuple[pl.DataFrame, pl.Da
     if not long.metric:
         return found, None
     return found, spell_columns(table.collect(cells.group_by(*keys, "metric").agg(rows=nw.len())), kinds)
+
+
+def note_apart(long: LongTable, found: pl.DataFrame) -> tuple[str, ...]:
+    """Return the note about rows that are averaged as runs, although a column says that they are something else."""
+    frame, schema = long.table.frame, long.table.schema
+    columns = [name for name in schema.names() if fold(name) in APART and not schema[name].is_nested()]
+    columns = [name for name in columns if name not in (*long.roles.values(), *long.options.where, long.group)]
+    if not columns or not (found.filter(pl.col("missing") == 0)["rows"] > 1).any():
+        return ()
+    keys = {role: as_key(frame, long.roles[role]).alias(role) for role in ("agent", "task")}
+    words = {f"column {k}": as_text(frame, name) for k, name in enumerate(columns)}
+    ends = {f"{end} {word}": getattr(nw.col(word), end)() for word in words for end in ("min", "max")}
+    each = frame.select(*keys.values(), **words).group_by(*keys).agg(**ends)
+    flags = {
+        word: nw.when(nw.col(f"min {word}") != nw.col(f"max {word}")).then(nw.lit(1)).otherwise(nw.lit(0)).max()
+        for word in words
+    }
+    differ = long.table.collect(each.select(**flags)).row(0)
+    if not (apart := [name for name, flag in zip(columns, differ, strict=True) if flag]):
+        return ()
+    chosen = f"where={{{apart[0]!r}: ...}} (-r where={apart[0]}:...)"
+    return (f"rows of one agent and task that differ in {listed(apart)} are averaged as runs: {chosen} chooses some",)
 
 
 def list_runs(long: LongTable, found: pl.DataFrame) -> pl.DataFrame | None:

@@ -118,6 +118,11 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         head, skipped = skip_bad_cells(head, roles)
         left_out += skipped
     names = name_agents(head, roles.agent, table.name)
+    averages, said = find_average_agents(head, names, roles, table.name)
+    if averages:
+        left_out += leave_out_averages(averages, "agents")
+        head = head.filter(pl.Series([name not in averages for name in names]))
+        names = [name for name in names if name not in averages]
     cells = single = make_cells(head, names, roles, table.name)
     if len(set(names)) < len(names):
         if options.repeats != "runs":
@@ -127,6 +132,7 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         *table.notes,
         *spreads,
         *roles.notes,
+        *said,
         *note_errors(roles.errors),
         *note_counted(find_by_ending(PERHAPS_ERROR_OF, roles.tasks), "standard errors"),
         *note_counted(find_by_ending(SPREAD_OF, roles.tasks), "the spread"),
@@ -208,6 +214,7 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
     details = {name: what for name, what in find_metadata(rest).items() if name not in asked and name not in errors}
     details |= {name: "intervals" for name in find_bounds(head, rest, source) if name not in asked}
     details |= {name: "ranks" for name in rest if is_rank(name) and name not in asked}
+    details |= {name: "counts" for name in rest if is_same_total(head[name]) and name not in (*asked, *details)}
     tasks = [name for name in rest if name not in details and name not in errors]
     notes: list[str] = []
     if not tasks:
@@ -331,6 +338,11 @@ def split_spreads(head: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
     return head.with_columns(pl.col(found).str.replace(SPREAD.pattern, "$1")), (note,)
 
 
+def is_same_total(column: pl.Series) -> bool:
+    """Return whether a column called a total is the same for every agent: the number of items that all of them had."""
+    return fold_words(column.name) == "total" and column.n_unique() == 1 < len(column)
+
+
 def is_text(column: pl.Series) -> bool:
     """Return whether a column holds text: fewer than half of its cells are numbers."""
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
@@ -373,6 +385,20 @@ def find_averages(head: pl.DataFrame, tasks: Sequence[str], ignored: Sequence[st
                 found.append(name)
                 break
     return found
+
+
+def find_average_agents(
+    head: pl.DataFrame, names: Sequence[str], roles: Roles, source: str
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the rows called averages that are the averages of the others in every task, and a note on other ones."""
+    called = [name for name in names if is_average(name)]
+    if not called or len(set(names)) < len(names):
+        return [], ()
+    rows = {name: map(str, row) for name, row in zip(names, head.select(roles.tasks).rows(), strict=True)}
+    turned = pl.DataFrame({name: list(row) for name, row in rows.items()})
+    found = find_averages(turned, names, (), source)
+    kept = [name for name in called if name not in found]
+    return found, (f"{listed(kept)} {'counts' if len(kept) == 1 else 'count'} as an agent",) if kept else ()
 
 
 def count_decimals(column: pl.Series) -> int:

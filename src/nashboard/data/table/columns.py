@@ -476,7 +476,7 @@ WORDS = {
     "costs": KINDS_OF + r"(cost|costs|price|pricing|spend)( usd| eur| m| 1m| k| 1k| tokens| mtok| in| out)*( per .*)?",
     "tokens": KINDS_OF + r"(tokens?|tok)( used| count)?",
     "lengths": KINDS_OF + r"((seq|sequence) )?(length|len|context window|num chars|words)",
-    "counts": r"(num|n|total) (items|samples|questions|tasks|examples|instances|runs|seeds)|"
+    "counts": r"(num|n|total) (items|samples|questions|tasks|examples|instances|runs|seeds|shots?)|(few )?shots|"
     r"number of \w+|n|(\w+ )?count",
     "emissions": r"co2( cost| emissions?)?( kg)?",
     "intervals": r"(95 )?ci( lower| upper| 95)?|(lower|upper)( bound| ci)?|confidence interval|rating q?(025|975)",

@@ -67,17 +67,19 @@ def scan_delimited(
     by_header: dict[tuple[str, ...], list[PlainFile]] = {}
     for file in files:
         by_header.setdefault(read_header(file, separator)[1], []).append(file)
+    notes = dict.fromkeys(note for _, _, said in plain for note in said)
+    padded = any(is_padded(first_records(decode_head(file), separator)) for file in files)
+    notes |= {"white space around cells is left out": None} if padded else {}
     parts = [
         Part(
             file=alike[0],
             frame=pl.scan_csv(
                 [file.path for file in alike], separator=separator, infer_schema=False, new_columns=list(header)
-            ),
+            ).with_columns([pl.all().str.strip_chars().replace("", None)] if padded else []),
             kinds=dict.fromkeys(header, pl.String),
         )
         for header, alike in by_header.items()
     ]
-    notes = dict.fromkeys(note for _, _, said in plain for note in said)
     return parts, separator, tuple(files), tuple(left_out), tuple(notes)
 
 
@@ -143,7 +145,7 @@ def find_encoding(file: PlainFile) -> str:
 
 
 COMMA_DECIMAL = re.compile(r"\s*[+-]?\d+,\d+\s*%?\s*")
-THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d+)?\s*%?\s*")
+THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?\s*%?\s*")
 POINT_DECIMAL = re.compile(r"\s*[+-]?\d*\.\d+\s*%?\s*")
 
 
@@ -201,6 +203,12 @@ def read_header(file: PlainFile, separator: str | None) -> tuple[str, tuple[str,
     if len(records) < 2:
         raise InputError(f"{file.name!r} has a header but no rows")
     return separator, header
+
+
+def is_padded(records: list[list[str]]) -> bool:
+    """Return whether cells stand between separators and spaces, as in ``x, y, tie``: in all rows of a column."""
+    columns = zip(*records[1:], strict=False)
+    return len(records) > 2 and any(all(cell != cell.strip() for cell in column) for column in columns)
 
 
 def find_separator(file: PlainFile, text: str) -> str:

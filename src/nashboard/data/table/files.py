@@ -34,7 +34,14 @@ NOT_READ = {
     ): "a pickle, which may run any code and is never opened: save it as csv or json",
     (b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf"): "packed by bzip2, xz or 7-Zip, which is not read: unpack it, or use gzip",
     (b"\xd0\xcf\x11\xe0",): "an Excel workbook, which is not read: save its sheet as csv",
-    (b"<!DOCTYPE", b"<!doctype", b"<html", b"<?xml"): "a web page or XML, which is not read: download the file itself",
+    (
+        b"<!DOCTYPE",
+        b"<!doctype",
+        b"<html",
+        b"<table",
+        b"<?xml",
+    ): "a web page or XML, which is not read: download the file itself",
+    (b"\\begin{", b"\\documentclass"): "LaTeX, which is not read: save the table as csv",
 }
 NAMES_NOT_READ = {".yml": "YAML", ".yaml": "YAML", ".toml": "TOML"}
 # A list of mappings, below comments and blank lines. A line break is matched in one way only: the time stays linear.
