@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import nashboard as nb
@@ -690,3 +691,21 @@ def test_outcomes_of_minus_one_are_advised_as_losses() -> None:
     assert counts(nb.read_matches(log, outcomes=rules)) == {
         ("x", "y"): (0, 0, 1), ("y", "z"): (0, 1, 0), ("x", "z"): (1, 0, 0),
     }  # fmt: skip
+
+
+def test_whole_numbers_are_averages_only_if_they_differ_by_more_than_their_rounding(tmp_path: Path) -> None:
+    columns = {"model": ["x", "y", "z"], "go": [1.5, 2.0, 2.0], "hex": [3, 2, 1], "average": [2.0, 2.0, 2.0]}
+    pl.DataFrame(columns).write_ndjson(tmp_path / "file.jsonl")  # 2.25 and 1.5 are near 2, but not 2
+    for source in (columns, pd.DataFrame(columns), tmp_path / "file.jsonl"):
+        assert nb.read_scores(source).tasks == ("go", "hex", "average")
+    (tmp_path / "file.csv").write_text("model,go,hex,average\nx,60.5,71,66\ny,40.5,51,46\nz,20.5,31,26\n")
+    assert nb.read_scores(tmp_path / "file.csv").tasks == ("go", "hex")
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_runs_have_the_same_mean_and_error_to_the_last_bit_in_every_engine(make: Any) -> None:
+    cells = [("x", "go", 0.1 * k**1.5) for k in range(40)] + [("y", "go", 0.3 * k**1.1) for k in range(40)]
+    columns = dict(zip(("model", "task", "score"), map(list, zip(*cells, strict=True)), strict=True))
+    wanted = nb.read_scores(pl.DataFrame(columns)[::-1])
+    found = nb.read_scores(make(columns))
+    assert (table(found), table(found, "stderr")) == (table(wanted), table(wanted, "stderr"))

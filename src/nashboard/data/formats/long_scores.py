@@ -107,7 +107,9 @@ def read_long_table(
     segment = check_segment(long.all_rows, options)
     found, used = sum_cells(long, segment)
     if segment is None:
-        return finish_scores(long, found, used, *note_apart(long, found), single=list_runs(long, found))
+        if (single := list_runs(long, found)) is not None:
+            found = average_alike(found, single)
+        return finish_scores(long, found, used, *note_apart(long, found), single=single)
     parts, rest = split_by_value(found)
     measured = split_by_value(used)[0] if used is not None else {}
 
@@ -234,6 +236,15 @@ def list_runs(long: LongTable, found: pl.DataFrame) -> pl.DataFrame | None:
     rows = rows.filter(nw.col("score") <= float("inf"))
     schema = long.table.schema
     return spell_columns(long.table.collect(rows), {role: schema[name] for role, name in names.items()})
+
+
+def average_alike(found: pl.DataFrame, single: pl.DataFrame) -> pl.DataFrame:
+    """Return sums with the mean and spread of single runs, added up in one order: engines differ in the last bit."""
+    runs = single.sort("agent", "task", "score").group_by("agent", "task", maintain_order=True)
+    means = runs.agg(score=pl.col("score").mean(), spread=pl.col("score").std(ddof=0))
+    keys = ["agent", "task", "missing"]
+    means = means.with_columns(missing=pl.lit(0, dtype=found.schema["missing"]))
+    return found.drop("score", "spread").join(means, on=keys, how="left", maintain_order="left")
 
 
 def finish_scores(

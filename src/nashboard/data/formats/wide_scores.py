@@ -8,6 +8,7 @@ import contextlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -370,17 +371,25 @@ def find_averages(head: pl.DataFrame, tasks: Sequence[str], ignored: Sequence[st
     found = []
     for name in named:
         values = as_numbers(head[name], source)
-        rounding = 0.5001 * 10.0 ** -count_decimals(head[name]) + 1e-9 * np.abs(values)
+        exact, printed = 1e-9 * np.abs(values), 0.5001 * 10.0 ** -count_decimals(head[name])
         for subset in subsets:
             units = [0.5 * 10.0**-places if (places := count_decimals(head[other])) else 0.0 for other in subset]
             others = np.array([as_numbers(head[other], source) for other in subset])
             known = ~np.isnan(values) & ~np.isnan(others).all(axis=0) if subset else np.zeros(len(head), dtype=bool)
             if known.sum() < 2:
                 continue
-            candidates = ((np.nanmean, max(units)), (np.nanmedian, max(units)), (np.nansum, sum(units)))
+            candidates: Sequence[tuple[Any, float]] = (
+                (np.nanmean, max(units)),
+                (np.nanmedian, max(units)),
+                (np.nansum, sum(units)),
+            )
+            # whole numbers that differ by no more than their rounding would agree with anything near them
+            rounds = [
+                printed + unit if printed + unit < 0.5 or np.ptp(values[known]) > 1 else 0.0 for _, unit in candidates
+            ]
             if any(
-                (np.abs(values[known] - average(others[:, known], axis=0)) <= rounding[known] + unit).all()
-                for average, unit in candidates
+                (np.abs(values[known] - average(others[:, known], axis=0)) <= exact[known] + rounding).all()
+                for (average, _), rounding in zip(candidates, rounds, strict=True)
             ):
                 found.append(name)
                 break
