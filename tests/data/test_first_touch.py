@@ -518,6 +518,10 @@ PYTHON: dict[str, tuple[Any, str]] = {
     "columns": ({"model": ["x", "y"], "go": [0.1, 0.2]}, "Scores(2 agents x 1 tasks, raw)"),
     "scores by agent": ({"x": {"go": 1, "chess": 2}, "y": {"go": 3}}, "Scores(2 agents x 2 tasks, 1 missing, raw)"),
     "arrays of runs": ({"x": np.ones((3, 2)), "y": np.zeros((2, 2))}, "Scores(2 agents x 2 tasks, raw)"),
+    "rows below names": (
+        [["model_a", "model_b", "winner"], *GAMES[:2]],
+        "Matches(3 agents, 2 of 3 pairs met, 2 games)",
+    ),
     "wins by pair": ({("x", "y"): 3, ("y", "x"): 1}, "Matches(2 agents, 1 of 1 pairs met, 4 games)"),
 }
 

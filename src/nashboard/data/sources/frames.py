@@ -38,7 +38,7 @@ from nashboard.data.table.columns import (
     fold,
     split_words,
 )
-from nashboard.data.table.json_lines import TRIPLE, find_objects
+from nashboard.data.table.json_lines import TRIPLE, find_objects, is_header, is_triple
 from nashboard.data.table.table import Table, name_errors
 from nashboard.errors import InputError
 
@@ -225,7 +225,10 @@ def open_python(source: Any) -> Table | dict[str, Any]:
     if all(isinstance(row, Mapping) for row in source):
         return make_table(list(source), "list of dictionaries")
     if all(isinstance(row, Sequence) and not isinstance(row, str) for row in source):
-        width = max(map(len, source))
+        width, first = max(map(len, source)), list(source[0])
+        if len(source) > 1 and len(first) == width and names_columns(first):
+            rows = [dict(zip(first, [*row, *[None] * len(first)], strict=False)) for row in source[1:]]
+            return make_table(rows, "list of rows", notes=(f"the first row names the columns: {listed(first)}",))
         if not 3 <= width <= len(GAME):
             k = next(k for k, row in enumerate(source, start=1) if len(row) == width)
             raise InputError(
@@ -234,6 +237,11 @@ def open_python(source: Any) -> Table | dict[str, Any]:
         rows = [dict(zip(GAME[:width], [*row, *[None] * width], strict=False)) for row in source]  # short ones are bad
         return make_table(rows, "list of tuples")
     raise InputError(f"cannot read a {type(source).__name__} of {type(source[0]).__name__}: give {SHAPES}")
+
+
+def names_columns(cells: list[Any]) -> bool:
+    """Return whether the first row of a list has the names of columns, two agents or one among them."""
+    return is_header(cells) and not is_triple(cells) and bool(find_agent_pairs(cells) or find_usual(AGENT, cells))
 
 
 def open_mapping(source: Mapping[Any, Any]) -> Table | dict[str, Any]:
