@@ -13,7 +13,7 @@ from numpy.lib import format as npy
 
 from nashboard._text import listed
 from nashboard._types import Floats, floats
-from nashboard.data.counting.cells import find_directions, name_source
+from nashboard.data.counting.cells import CELL, average_runs, make_scores, name_source
 from nashboard.data.formats.format import Input, Leftovers
 from nashboard.data.matches import ROUNDING, Matches
 from nashboard.data.origin import LeftOut, Origin
@@ -226,43 +226,27 @@ def read_arrays(source: Input) -> Scores:
             if np.nanmax(np.abs(array), initial=0.0) > MOST:
                 raise InputError(f"{source.name!r}: {name!r} has scores above {MOST:g}: scale them")
             arrays[name] = array
-    if len(arrays) < 2:
-        raise InputError(
-            f"{source.name!r} has scores of one agent only ({listed(arrays)}): a comparison needs at least two"
-        )
-    present = {name: (~np.isnan(array)).sum(axis=0) for name, array in arrays.items()}
-    with np.errstate(invalid="ignore", divide="ignore"):
-        total = {name: np.nansum(array, axis=0) for name, array in arrays.items()}
-        mean = {name: total[name] / present[name] for name in arrays}
-        spread = {
-            name: np.sqrt(np.nansum((a - mean[name]) ** 2, axis=0) / (present[name] - 1)) for name, a in arrays.items()
-        }
-        stderr = np.stack(
-            [np.where(present[name] > 1, spread[name] / np.sqrt(present[name]), np.nan) for name in arrays]
-        )
-    values = np.stack(list(mean.values()))
-    tasks = tuple(f"task {k + 1}" for k in range(values.shape[1]))
-    single = np.full((max(map(len, arrays.values())), *values.shape), np.nan)
-    for k, array in enumerate(arrays.values()):
-        single[: len(array), k] = np.sort(array, axis=0)  # missing ones last
-    with name_source(source.name):
-        return Scores(
-            agents=tuple(arrays),
-            tasks=tasks,
-            values=values,
-            lower_is_better=find_directions(tasks, source.options.lower_is_better, source.name, said={}),
-            stderr=stderr,
-            n=np.full(values.shape, np.nan),
-            runs=np.stack(list(present.values())),
-            origin=Origin(
-                source=source.name,
-                format="rliable",
-                rows=sum(len(array) for array in arrays.values()),
-                left_out=left.entries(),
-                notes=("tasks have no names in this format: they are numbered",),
-            ),
-            single_runs=single if len(single) > 1 else None,
-        )
+    tasks = [f"task {k + 1}" for k in range(max((array.shape[1] for array in arrays.values()), default=0))]
+    runs = pl.DataFrame(schema=CELL).drop("runs")
+    for name, array in arrays.items():
+        cells = pl.DataFrame(array, schema=tasks, orient="row").unpivot(variable_name="task", value_name="score")
+        runs = pl.concat([runs, cells.select(pl.lit(name).alias("agent"), "task", "score")], how="diagonal")
+    runs = runs.filter(pl.col("score").is_not_nan())
+    return make_scores(
+        average_runs(runs),
+        agents=list(arrays),
+        tasks=tasks,
+        source=source.name,
+        origin=Origin(
+            source=source.name,
+            format="rliable",
+            rows=sum(len(array) for array in arrays.values()),
+            left_out=left.entries(),
+            notes=("tasks have no names in this format: they are numbered",),
+        ),
+        lower_is_better=source.options.lower_is_better,
+        single=runs,
+    )
 
 
 def list_arrays(source: Input) -> dict[str, Callable[[], Any]]:
