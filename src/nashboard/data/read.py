@@ -28,11 +28,12 @@ from nashboard.data.sources.elsewhere import (
     find_address,
     is_parquet,
     local_path,
+    name_remote_errors,
     open_database,
     open_remote,
 )
 from nashboard.data.sources.frames import READABLE, is_python_data, open_frame, open_python
-from nashboard.data.sources.paths import DATABASES, PlainFile, find_scheme, hide_secrets, open_files, scrub_secrets
+from nashboard.data.sources.paths import DATABASES, PlainFile, find_scheme, hide_secrets, open_files
 from nashboard.data.table.columns import find_sides
 from nashboard.data.table.table import Table, name_errors
 from nashboard.data.validation import HALF_CHARACTER
@@ -362,20 +363,11 @@ def open_source(source: Any, options: Options, wanted: type[Data] | None) -> Ite
             files = stack.enter_context(open_files(local_path(str(source)), workspace))
             yield given(files=tuple(replace(file, name=f"file://{file.name}") for file in files))
         else:
-            with scrub_errors(str(source)):
+            with name_remote_errors(str(source)):
                 if is_parquet(str(source)):
                     yield given(opened=open_remote(str(source)))
                 else:
                     yield given(files=fetch_files(str(source), workspace))
-
-
-@contextlib.contextmanager
-def scrub_errors(address: str) -> Iterator[None]:
-    """Take the password or signature of an address out of any message."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(scrub_secrets(error.message, address), error.hint, error.options) from None
 
 
 @contextlib.contextmanager

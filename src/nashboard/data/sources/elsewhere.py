@@ -39,8 +39,8 @@ from nashboard.data.sources.paths import (
     unpack,
 )
 from nashboard.data.table.files import Part, find_database, folder_values, unite
-from nashboard.data.table.table import Table
-from nashboard.errors import InputError, MissingExtraError
+from nashboard.data.table.table import Table, is_ours
+from nashboard.errors import InputError, MissingExtraError, WriteError
 
 PARQUET = ".parquet"
 TEXTS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".pgn", ".md")  # what a store is asked for line by line
@@ -79,13 +79,7 @@ def fetch_files(address: str, workspace: Workspace) -> tuple[PlainFile, ...]:
             f"{name!r} must end in {either((PARQUET, *TEXTS))}, which decides the format of a file in a store: "
             f"fetch the file first if it has another one"
         )
-    try:
-        targets = fetch_lines(address, workspace)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ImportError) as error:
-        reason = first_line(error)
-        if "invalid utf-8" in reason:
-            raise InputError(f"{name!r} is not UTF-8: fetch it, and read the file") from None
-        raise InputError(scrub_secrets(f"{name!r} cannot be read: {reason}", address)) from None
+    targets = fetch_lines(address, workspace)
     return tuple(PlainFile(path=target, name=hide_secrets(path)) for path, target in sorted(targets.items()))
 
 
@@ -104,13 +98,11 @@ def fetch_lines(address: str, workspace: Workspace) -> dict[str, Path]:
         include_file_paths="file",
     )
     targets: dict[str, Path] = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what the store's library says on the way to an error of its own
-        for batch in lines.collect_batches(maintain_order=True):
-            for (path,), part in batch.group_by("file", maintain_order=True):
-                target = targets.setdefault(str(path), workspace.path(f"fetched-{len(targets)}"))
-                with target.open("ab") as copy:
-                    part.select("line").write_csv(copy, include_header=False, quote_style="never")
+    for batch in lines.collect_batches(maintain_order=True):
+        for (path,), part in batch.group_by("file", maintain_order=True):
+            target = targets.setdefault(str(path), workspace.path(f"fetched-{len(targets)}"))
+            with target.open("ab") as copy:
+                part.select("line").write_csv(copy, include_header=False, quote_style="never")
     return targets
 
 
@@ -123,35 +115,45 @@ def fetch_file(address: str, workspace: Workspace) -> PlainFile:
             copy_chunks(iterate_chunks(answer), target, name)
     except urllib.error.HTTPError as error:
         raise InputError(f"{name!r} cannot be read: {error.code} {error.reason}") from None
-    except (urllib.error.URLError, OSError, ValueError) as error:
-        raise InputError(scrub_secrets(f"{name!r} cannot be read: {first_line(error)}", address)) from None
     return unpack(target, name, workspace, "fetched-unpacked")
 
 
 def open_remote(address: str) -> Table:
     """Return a lazy table of the parquet files that an address names."""
+    frame, notes, folders = scan_remote_parquet(address)
+    return Table(
+        name=hide_secrets(address),
+        engine="parquet",
+        kind="parquet",
+        frame=nw.from_native(frame),
+        columns=tuple(frame.collect_schema().names()),
+        notes=notes,
+        folders=folders,
+    )
+
+
+@contextlib.contextmanager
+def name_remote_errors(address: str) -> Iterator[None]:
+    """Turn whatever a store or server raises into one sentence, without the password or signature of its address."""
     name = hide_secrets(address)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the store's library says on the way to an error of its own
-            frame, notes, folders = scan_remote_parquet(address)
-            columns = tuple(frame.collect_schema().names())
-    except (pl.exceptions.SchemaError, pl.exceptions.SchemaFieldNotFoundError) as error:
-        message = (
-            f"{name!r} has files of different columns or types ({first_line(error)}): fetch them, and read them here"
-        )
+            yield
+    except InputError as error:
+        raise InputError(scrub_secrets(error.message, address), error.hint, error.options) from None
+    except WriteError:
+        raise
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, ImportError) as error:
+        if is_ours(error):
+            raise
+        reason = first_line(error)
+        message = f"{name!r} cannot be read: {reason}"
+        if "invalid utf-8" in reason:
+            message = f"{name!r} is not UTF-8: fetch it, and read the file"
+        if isinstance(error, pl.exceptions.SchemaError | pl.exceptions.SchemaFieldNotFoundError):
+            message = f"{name!r} has files of different columns or types ({reason}): fetch them, and read them here"
         raise InputError(scrub_secrets(message, address)) from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ImportError) as error:
-        raise InputError(scrub_secrets(f"{name!r} cannot be read: {first_line(error)}", address)) from None
-    return Table(
-        name=name,
-        engine="parquet",
-        kind="parquet",
-        frame=nw.from_native(frame),
-        columns=columns,
-        notes=notes,
-        folders=folders,
-    )
 
 
 def scan_remote_parquet(address: str) -> tuple[pl.LazyFrame, tuple[str, ...], frozenset[str]]:
