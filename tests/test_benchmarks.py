@@ -361,7 +361,7 @@ def test_the_slope_of_growth_is_fitted_to_what_was_finished(benchmarks: Benchmar
         {"what": f"{n}", "who": "ours", "series": "cubic", "size": n, "seconds": 1e-6 * n**3} for n in (10, 100, 1000)
     ]
     rows.append({"what": "9999", "who": "ours", "series": "cubic", "size": 9999, "failed": "over 1 s"})
-    assert benchmarks.page.growth(rows) == "\n\nGrowth: cubic: ours 3.00 (10 to 1,000)."
+    assert benchmarks.page.growth(rows) == "Growth: cubic: ours 3.00 (10 to 1,000)."
     assert benchmarks.page.growth(rows[:2]) == ""
 
 

@@ -118,7 +118,7 @@ def test_scores_are_planned_by_items() -> None:
     pair, compared = nb.plan(scores, target=("A", "B")), nb.compare(scores, "A", "B", over="runs")
     assert pair.probability == pytest.approx(compared.probability_superior, abs=0.05)
     assert "these very tasks" in pair.notes[0]
-    assert "over='runs' asks about these very tasks" in " ".join(nb.compare(scores, "A", "B").notes)
+    assert "over='runs' (--over runs) asks about these very tasks" in " ".join(nb.compare(scores, "A", "B").notes)
 
 
 def test_items_are_planned_in_pairs_of_agents() -> None:

@@ -27,7 +27,7 @@ PRINTING = {
     "datasets": ("datasets",),
     "inspect": ("inspect", ROCK),
     "evaluate": ("evaluate", ROCK, "--resamples", "2"),
-    "nash": ("nash", ROCK, "--format", "json"),
+    "nash": ("nash", ROCK, "--format", "json", "--quiet"),  # without the note on exact results
     "elo": ("elo", ROCK, "--format", "csv"),
     "audit": ("audit", ROCK, "--format", "json"),
     "stress": ("stress", ROCK, "--format", "json", "--repeats", "0"),
