@@ -109,6 +109,16 @@ def long(draw: st.DrawFn) -> Columns:
 
 
 @st.composite
+def runs(draw: st.DrawFn) -> Columns:
+    agents = draw(st.lists(names, min_size=2, max_size=3, unique=True))
+    score = st.floats(0, 1, allow_subnormal=False)
+    cells = [
+        (x, t, seed, step, draw(score)) for x in agents for t in ("go", "hex") for seed in (1, 2) for step in (5, 9)
+    ]
+    return dict(zip(("algo", "env", "seed", "step", "return"), map(list, zip(*cells, strict=True)), strict=True))
+
+
+@st.composite
 def matrices(draw: st.DrawFn) -> Columns:
     agents = draw(st.lists(names, min_size=2, max_size=4, unique=True))
     upper = {(i, j): draw(numbers) for i in range(len(agents)) for j in range(i + 1, len(agents))}
@@ -133,7 +143,7 @@ KNOWN = ("scores-wide", "scores-by-task", "scores-long", "two-scores", "payoff-m
 
 @every_holder
 @pytest.mark.thin(5)
-@pytest.mark.parametrize("shape", [logs, results, wide, by_task, long, matrices])
+@pytest.mark.parametrize("shape", [logs, results, wide, by_task, long, runs, matrices])
 def test_the_same_content_gives_the_same_object(shape: Any, holder: str, tmp_path: Path) -> None:
     @settings(max_examples=1 if holder == "dask" else 3, deadline=None, suppress_health_check=list(HealthCheck))
     @given(table=shape())
