@@ -713,3 +713,22 @@ def test_runs_have_the_same_mean_and_error_to_the_last_bit_in_every_engine(make:
     wanted = nb.read_scores(pl.DataFrame(columns)[::-1])
     found = nb.read_scores(make(columns))
     assert (table(found), table(found, "stderr")) == (table(wanted), table(wanted, "stderr"))
+
+
+def test_a_row_per_metric_is_turned_and_scores_by_agent_one_level_down_are_read(tmp_path: Path) -> None:
+    (tmp_path / "file.csv").write_text("Metric,GPT-4,Claude\nacc,0.8,0.9\nf1,0.7,0.6\n")
+    assert table(read(tmp_path / "file.csv")) == {"GPT-4": {"acc": 0.8, "f1": 0.7}, "Claude": {"acc": 0.9, "f1": 0.6}}
+    document = {"version": 1, "models": {"x": {"go": 0.5, "hex": 0.4}, "y": {"go": 0.6, "hex": 0.1}}}
+    (tmp_path / "file.json").write_text(json.dumps(document))
+    found = read(tmp_path / "file.json")
+    assert table(found) == table(read(document)) == document["models"]
+    assert "scores are those of 'models'; not used: 'version'" in notes(found)
+
+
+def test_steps_and_downloads_are_no_tasks_and_ratings_with_their_deviation_are_finished(tmp_path: Path) -> None:
+    path = tmp_path / "file.csv"
+    path.write_text("checkpoint,step,downloads_total,acc\na,1000,7,0.5\nb,2000,9,0.6\n")
+    assert read(path).tasks == ("acc",)
+    path.write_text("player,rating,rd\nx,1500,50\ny,1600,60\n")
+    with pytest.raises(nb.InputError, match="is a finished leaderboard"):
+        read(path)

@@ -58,7 +58,11 @@ from nashboard.data.table.values import MISSING, NO_SCORE, TRUTHS, is_number, is
 from nashboard.errors import InputError
 
 # Columns that say which row it is; pandas writes its index without a name, and reads it back as "Unnamed: 0".
-BOOKKEEPING = re.compile(r"seed|run|trial|index|(\w+ )*id|row", re.IGNORECASE)
+BOOKKEEPING = re.compile(
+    r"seed|run|trial|index|(\w+ )*id|row|((global|training|env) )?(time)?steps?|epochs?|iterations?"
+)
+# The first column of a row per task, which elsewhere says no more about a row.
+TASK_OF_ROW = ("metric", "metrics", "evaluation", "eval", "test", "category", "subject", "capability", "suite")
 NAMELESS = re.compile(r"|unnamed: \d+", re.IGNORECASE)
 MOST_ROWS = 1_000_000  # a wide table is fetched as it is, since it is its own result
 SMALL_FILE = 1 << 25  # bytes of json lines that are all read to learn what is inside objects
@@ -650,7 +654,8 @@ def read_turned(
 def fits_by_task(source: Input) -> bool:
     """Return whether the first column is called like a task, and the others may be agents."""
     columns = source.columns
-    if source.options.agent is not None or len(columns) < 3 or not find_usual(TASK, columns[:1]):
+    called = columns and (find_usual(TASK, columns[:1]) or fold_words(columns[0]) in TASK_OF_ROW)
+    if source.options.agent is not None or len(columns) < 3 or not called:
         return False
     if any(find_usual(usual, columns) for usual in (AGENT, SCORE, OUTCOME)) or source.table.nested:
         return False

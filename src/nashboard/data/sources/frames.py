@@ -269,6 +269,8 @@ def open_mapping(source: Mapping[Any, Any]) -> Table | dict[str, Any]:
             return lists
     if len(arrays) == len(values) and all(array.ndim == 1 for array in arrays):
         return make_table(dict(source), "dictionary of columns")
+    if (table := find_records(source, "")) is not None:
+        return table
     raise InputError(f"cannot read this dictionary: give {SHAPES}")
 
 
@@ -359,6 +361,10 @@ def find_records(document: Any, name: str) -> Table | None:
         rows = [{"agent": agent, **scores} for agent, scores in measured.items()]
         note = f"the names of the object are the agents{f', and their scores {metric!r}' if metric else ''}"
         return make_table(rows, "json object", name, (note,))
+    inside = [key for key, value in document.items() if isinstance(value, dict) and is_table_by_agent(value)]
+    if len(inside) == 1 and (table := find_records(document[inside[0]], name)) is not None:
+        others = [key for key in document if key != inside[0]]
+        return table.with_frame(table.frame, f"scores are those of {inside[0]!r}; not used: {listed(others)}")
     return None
 
 

@@ -471,7 +471,8 @@ WORDS = {
     "owners": r"(model )?licen[cs]e|organi[sz]ation|org|provider|company|developer|creator|country",
     "dates": r"(release |submission |upload |eval |knowledge |training )?(date|year|month)( cutoff)?|"
     r"(knowledge )?cutoff( date)?|(created|updated|submitted|released)( at| on)?|timestamp|tstamp",
-    "links": r"url|link|homepage|paper|repo|repository|github|hf link|sha|revision|commit|hub|(hub )?(likes|downloads)",
+    "links": r"url|link|homepage|paper|repo|repository|github|hf link|sha|revision|commit|hub|"
+    r"(hub |total )?(likes|downloads)( total| last month)?",
     "votes": r"(number of |num |n )?(votes|battles|games|matches|wins|losses|draws|ties)|n (wins base|total)",
     "costs": KINDS_OF + r"(cost|costs|price|pricing|spend)( usd| eur| m| 1m| k| 1k| tokens| mtok| in| out)*( per .*)?",
     "tokens": KINDS_OF + r"(tokens?|tok)( used| count)?",
@@ -479,7 +480,8 @@ WORDS = {
     "counts": r"(num|n|total) (items|samples|questions|tasks|examples|instances|runs|seeds|shots?)|(few )?shots|"
     r"number of \w+|n|(\w+ )?count",
     "emissions": r"co2( cost| emissions?)?( kg)?",
-    "intervals": r"(95 )?ci( lower| upper| 95)?|(lower|upper)( bound| ci)?|confidence interval|rating q?(025|975)",
+    "intervals": r"(95 )?ci( lower| upper| 95)?|(lower|upper)( bound| ci)?|confidence interval|rating q?(025|975)|"
+    r"rd|(rating )?(deviation|volatility)",
 }
 METADATA = {what: re.compile(pattern) for what, pattern in WORDS.items()}
 
