@@ -217,7 +217,7 @@ def test_commas_in_numbers_are_decimals_or_thousands_as_the_file_shows(tmp_path:
     assert notes(large) == "commas separate thousands, such as in '12,345'"
     path = tmp_path / "unclear.csv"
     path.write_text("model;speed;rate\nx;0,345;0,900\ny;1,234;0,125\n")  # no group of thousands begins with 0
-    assert read(path).values.tolist() == [[0.345, 0.9], [1.234, 0.125]]
+    assert nb.read_scores(path).values.tolist() == [[0.345, 0.9], [1.234, 0.125]]
     path.write_text("model;speed\nx;12,345\ny;1,234\n")
     with pytest.raises(nb.InputError, match="such as '12,345', which may be decimals or thousands: write a point"):
         read(path)
@@ -717,18 +717,21 @@ def test_runs_have_the_same_mean_and_error_to_the_last_bit_in_every_engine(make:
 
 def test_a_row_per_metric_is_turned_and_scores_by_agent_one_level_down_are_read(tmp_path: Path) -> None:
     (tmp_path / "file.csv").write_text("Metric,GPT-4,Claude\nacc,0.8,0.9\nf1,0.7,0.6\n")
-    assert table(read(tmp_path / "file.csv")) == {"GPT-4": {"acc": 0.8, "f1": 0.7}, "Claude": {"acc": 0.9, "f1": 0.6}}
+    assert table(nb.read_scores(tmp_path / "file.csv")) == {
+        "GPT-4": {"acc": 0.8, "f1": 0.7},
+        "Claude": {"acc": 0.9, "f1": 0.6},
+    }
     document = {"version": 1, "models": {"x": {"go": 0.5, "hex": 0.4}, "y": {"go": 0.6, "hex": 0.1}}}
     (tmp_path / "file.json").write_text(json.dumps(document))
-    found = read(tmp_path / "file.json")
-    assert table(found) == table(read(document)) == document["models"]
+    found = nb.read_scores(tmp_path / "file.json")
+    assert table(found) == table(nb.read_scores(document)) == document["models"]
     assert "scores are those of 'models'; not used: 'version'" in notes(found)
 
 
 def test_steps_and_downloads_are_no_tasks_and_ratings_with_their_deviation_are_finished(tmp_path: Path) -> None:
     path = tmp_path / "file.csv"
     path.write_text("checkpoint,step,downloads_total,acc\na,1000,7,0.5\nb,2000,9,0.6\n")
-    assert read(path).tasks == ("acc",)
+    assert nb.read_scores(path).tasks == ("acc",)
     path.write_text("player,rating,rd\nx,1500,50\ny,1600,60\n")
     with pytest.raises(nb.InputError, match="is a finished leaderboard"):
         read(path)
