@@ -65,6 +65,7 @@ BOOKKEEPING = re.compile(
 TASK_OF_ROW = ("metric", "metrics", "evaluation", "eval", "test", "category", "subject", "capability", "suite")
 NAMELESS = re.compile(r"|unnamed: \d+", re.IGNORECASE)
 MOST_ROWS = 1_000_000  # a wide table is fetched as it is, since it is its own result
+MOST_AVERAGED = 1000  # rows of a table that may end with their average
 SMALL_FILE = 1 << 25  # bytes of json lines that are all read to learn what is inside objects
 SMALL = 0.25  # standard errors are less than this part of the largest score
 # The only score of a finished leaderboard: what was computed from the matches or scores that are needed here.
@@ -405,7 +406,7 @@ def find_average_agents(
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the rows called averages that are the averages of the others in every task, and a note on other ones."""
     called = [name for name in names if is_average(name)]
-    if not called or len(set(names)) < len(names):
+    if not called or len(set(names)) < len(names) or len(names) > MOST_AVERAGED:
         return [], ()
     rows = {name: map(str, row) for name, row in zip(names, head.select(roles.tasks).rows(), strict=True)}
     turned = pl.DataFrame({name: list(row) for name, row in rows.items()})
