@@ -6,12 +6,15 @@ so their games suggest a small spread, and the prior pulls distant agents togeth
 the mean of its opponents' instead (a simultaneous autoregressive prior of the schedule, Whittle 1954), which leaves the
 distances between groups to the games. The games decide which of the two is used:
 
-1. Where no part of the schedule is set apart (the second eigenvalue of its normalised Laplacian is at least ``OPEN``),
-   opponents are a sample of all agents, and the priors hardly differ: the average agent.
-2. Where scores of opponents agree more than both models explain, pairs were made from results: the average agent.
+1. Where parts of the schedule are set apart no more than if the same number of games were dealt at random (the second
+   eigenvalue of its normalised Laplacian, relative to the semicircle law), opponents are a sample of all agents, and
+   the priors hardly differ: the average agent.
+2. Where scores of opponents agree more than the opponents' prior explains, pairs were made from results: the average
+   agent. Results need time to set agents apart, so that such a schedule is still nearly random; the less it is, the
+   more of this agreement is needed.
 3. Else the prior with the larger evidence. Directions between parts that hardly meet (eigenvalues below ``APART``) do
    not count against the opponents' prior for being wider there, by ``sqrt(n)``: their games are too few to judge it.
-   Without such directions the evidence must be strong: few games of a knock-out look like matchmaking.
+   In a nearly random schedule the evidence must be strong: few games of a knock-out look like matchmaking.
 """
 
 from dataclasses import replace
@@ -37,6 +40,11 @@ FEWEST = 8  # agents: of fewer, opponents say little
 JUDGED = 1_000  # agents who decide for larger leagues: those nearest to one of them in the schedule
 MOST_EDGES = 20_000_000  # of the opponents' prior: beyond, some agents have met nearly everybody
 OPEN, APART = 0.5, 0.1
+RANDOM = 0.95  # second eigenvalue relative to that of a random schedule from which on opponents are a sample
+# Pairs were made from results if the surprise under the opponents' prior, at 40 agents, and `PER_GAP` times the
+# relative eigenvalue are together above `BY_RESULTS`: a line between Swiss tournaments, knock-outs and online ratings
+# and matchmaking of 43 simulated kinds, seeds 75001 to 77001.
+BY_RESULTS, PER_GAP = 5.2, 4.0
 DRAWS = 40
 STRONG = 3.0  # logarithm of a Bayes factor (Kass and Raftery 1995)
 SIMILAR_OPPONENTS = (
@@ -44,7 +52,7 @@ SIMILAR_OPPONENTS = (
     "results (Swiss tournaments); if they were made by known strength (matchmaking), intervals between distant agents "
     "may be too narrow."
 )
-SURPRISING, CLEARLY = 2.0, 3.0  # standard deviations by which scores of opponents agree more than a model expects
+SURPRISING = 2.0  # standard deviations by which scores of opponents agree more than a model expects
 
 
 def learn_prior_of(matches: Matches, r: Floats) -> LearnedPrior:
@@ -76,44 +84,50 @@ def judged_part(matches: Matches) -> Matches:
 
 
 def pairs_similar_agents(matches: Matches) -> bool:
-    """Return whether scores of opponents agree more than pairing at random explains.
+    """Return whether scores of opponents agree more than pairing at random explains, and it was not strength.
 
-    That is so in Swiss tournaments, which the prior around the average agent suits, and in weak matchmaking, where it
-    makes intervals too narrow.
+    That is so in Swiss tournaments, which the prior around the average agent suits, and in some weak matchmaking, where
+    it makes intervals too narrow.
     """
     part = judged_part(matches)
-    if parts_of_schedule(part) is None:
+    gaps = parts_of_schedule(part)
+    if gaps is None or gaps[1] >= OPEN or follows_strength(part):
         return False
     return Model.of(part, None).surprise(part, np.random.default_rng(0)) > SURPRISING
 
 
 def parts_of_schedule(matches: Matches) -> Floats | None:
-    """Return the eigenvalues of a schedule with parts that are set apart; None where opponents are a sample."""
+    """Return the eigenvalues of a schedule; None where all met, or where no games say how far apart parts are."""
     if len(matches.agents) < FEWEST or matches.coverage == 1:
         return None
     gaps = spectrum(matches)
-    # unconnected parts have no level that games could tell
-    return None if gaps[1] >= OPEN or gaps[1] < 1e-9 else gaps
+    return None if gaps[1] < 1e-9 else gaps
+
+
+def relative_gap(matches: Matches, gap: float) -> float:
+    """Return the second eigenvalue of a schedule relative to what as many games between random agents have.
+
+    The normalised adjacency of ``d`` random games each has eigenvalues up to ``2 / sqrt(d)``, less where agents are few
+    (the semicircle law; Tracy and Widom 1996). Games of one pair in one cluster are one meeting.
+    """
+    split, n = matches.clusters, len(matches.agents)
+    meetings = matches.n_games if split is None else len(np.unique(split.cluster * len(matches.pairs) + split.pair))
+    largest = (2 - 1.21 * n ** (-2 / 3)) / np.sqrt(2 * meetings / n)
+    return float(gap / max(1 - largest, 0.05))
 
 
 def follows_strength(matches: Matches) -> bool:
     """Return whether strength decided who met whom, as far as the games can tell."""
     n, gaps = len(matches.agents), parts_of_schedule(matches)
-    if gaps is None:
+    if gaps is None or (gap := relative_gap(matches, gaps[1])) >= RANDOM:
         return False
     i, j = matches.pairs.T
-    models = [Model.of(matches, normal) for normal in (None, NormalPrior.around_opponents(n, i, j, matches.games))]
-    apart = int((gaps[1:] < APART).sum())
-    rng = np.random.default_rng(0)
-    by_chance, explained = (model.surprise(matches, rng) for model in models)
-    if apart:
-        by_results = explained > max(CLEARLY, 2 / 3 * by_chance)
-    else:
-        by_results = explained > (1.0 if by_chance > CLEARLY else SURPRISING)
-    if by_results:
+    around_opponents = Model.of(matches, NormalPrior.around_opponents(n, i, j, matches.games))
+    surprise = around_opponents.surprise(matches, np.random.default_rng(0)) * np.sqrt(40 / n)
+    if surprise + PER_GAP * gap > BY_RESULTS:
         return False
-    needed = -apart * np.log(n) / 2 if apart else STRONG
-    return bool(models[1].log_evidence > models[0].log_evidence + needed)
+    needed = STRONG * (2 * gap - 1) - int((gaps[1:] < APART).sum()) * np.log(n) / 2
+    return bool(around_opponents.log_evidence > Model.of(matches, None).log_evidence + needed)
 
 
 def spectrum(matches: Matches) -> Floats:
