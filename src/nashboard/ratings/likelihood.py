@@ -478,7 +478,7 @@ class LearnedPrior:
 
 
 class FittedRows(NamedTuple):
-    """A fit under a prior: ratings (n + 1,) of all nodes, and rows with two derivatives of the slope.
+    """A fit under a prior: ratings (n + 1,) of all nodes, and rows with three derivatives of the slope.
 
     Beside ratings there may be ``k`` effects ``b``: a row's lead is ``r[i] - r[j] + Z b``, and the prior is one of
     ``r - means b``.
@@ -490,6 +490,7 @@ class FittedRows(NamedTuple):
     j: Ints
     h: Floats
     bend: Floats  # d h / d lead
+    curl: Floats  # d2 h / d lead2
     Z: Floats  # (rows, k)
     means: Floats  # (n, k)
 
@@ -497,6 +498,13 @@ class FittedRows(NamedTuple):
         """Return by how much leads move where ``(r, b)`` do."""
         nodes = self.r.size
         return np.asarray(moves[self.i] - moves[self.j] + self.Z @ moves[nodes:])
+
+    def lead_variances(self, C: Floats) -> Floats:
+        """Return the variances of the leads where ``(r, b)`` have covariance ``C``."""
+        own, beside = np.diag(C), C[:, self.r.size :]
+        variances = own[self.i] + own[self.j] - 2 * C[self.i, self.j]
+        of_effects = 2 * (beside[self.i] - beside[self.j]) + self.Z @ beside[self.r.size :]
+        return np.asarray(variances + (of_effects * self.Z).sum(axis=1))
 
     def from_means(self, moves: Floats) -> Floats:
         """Return by how much ratings move from what the prior expects, ``(n, ...)``."""
@@ -530,11 +538,14 @@ def learn_prior(under: Under, normal: NormalPrior, *, close: float = CLOSE_SIGMA
     its maximum there, and would call all of them equal (Chung et al. 2013). At the maximum
 
         sigma^2 = (d'd + phi trace D V D' - sigma^2 c) / (n - 2 + sigma^2 / SCALE^2),
-        c = sum over pairs of h' v dx / d log sigma^2,
+        c = sum over pairs of h' v dx / d log sigma^2 + phi / 2 h'' v dv / d log sigma^2,
 
     with ``d = D r`` the deviations from the prior's mean, ``V`` the inverse Hessian, ``phi`` the dispersion and ``v``
-    the variances of the leads by ``V``; ``c`` is how the
-    determinant of the Hessian moves as ratings do, which matters where games are few. The fixed point is found by
+    the variances of the leads by ``V``. Both parts of ``c`` matter where games are few. The first is how the
+    determinant of the Hessian moves as ratings do. The second is what fourth derivatives add to Laplace's method: where
+    opponents are about equal, as in Swiss tournaments, all of them have one sign, and without it ``sigma`` is too
+    small. (What third derivatives add at this order makes it too large where agents have few games.) The fixed point is
+    found by
     secants in ``log sigma^2``. There the density is taken as normal: its variance follows from the slope, and
     ``sigma^2`` is the mean, which is less biased than the mode.
     """
@@ -545,12 +556,13 @@ def learn_prior(under: Under, normal: NormalPrior, *, close: float = CLOSE_SIGMA
         sigma = float(np.exp(s / 2))
         fit = under(sigma)
         d = normal.deviate(fit.r[:n])
-        trace, variances = uncertainty(fit, normal, sigma)
+        trace, variances, widened = uncertainty(fit, normal, sigma)
         x = fit.r[normal.i] - fit.r[normal.j]
         pull = normal.dispersion * normal.unit / sigma**2 * x
         right: Floats = np.zeros(n + 1)
         right += np.bincount(normal.i, pull, minlength=n + 1) - np.bincount(normal.j, pull, minlength=n + 1)
         moved = float((fit.bend * variances * fit.leads(fit.solve(fit.from_means_back(right)))).sum())
+        moved += normal.dispersion / 2 * float((fit.curl * variances * widened).sum())
         size = max(float(d @ d) + normal.dispersion * trace - sigma**2 * moved, 1e-300)
         return float(np.log(size / (n - 2 + np.exp(s) / SCALE**2))) - s
 
@@ -561,23 +573,26 @@ def learn_prior(under: Under, normal: NormalPrior, *, close: float = CLOSE_SIGMA
     return LearnedPrior(sigma=float(np.exp(s / 2 + variance / 4)), log_variance=float(variance), normal=normal)
 
 
-def uncertainty(fit: FittedRows, normal: NormalPrior, sigma: float) -> tuple[float, Floats]:
-    """Return the trace of the deviations' covariance and the variances of the leads, by the inverse Hessian."""
+def uncertainty(fit: FittedRows, normal: NormalPrior, sigma: float) -> tuple[float, Floats, Floats]:
+    """Return the trace of the deviations' covariance, the variances of the leads, and their derivative by log sigma^2.
+
+    The covariance is the inverse Hessian ``V``; its derivative is ``V Q V``, with ``Q`` the prior's Hessian.
+    """
     n = int(normal.j[-1])
     if n <= EXACT_TRACE:
         C = fit.solve(np.eye(n + 1 + fit.means.shape[1]))
-        own, beside = np.diag(C), C[:, n + 1 :]
-        trace = float(np.trace(normal.deviate(normal.deviate(fit.from_means(fit.from_means(C).T)).T)))
-        variances = own[fit.i] + own[fit.j] - 2 * C[fit.i, fit.j]
-        of_effects = beside[fit.i] - beside[fit.j]
-        of_effects = 2 * of_effects + fit.Z @ beside[n + 1 :]
-        return trace, np.asarray(variances + (of_effects * fit.Z).sum(axis=1))
+        away = normal.deviate(fit.from_means(C))
+        trace = float(np.trace(normal.deviate(fit.from_means(away.T))))
+        widened = fit.lead_variances(away.T @ away) * normal.dispersion / sigma**2
+        return trace, fit.lead_variances(C), widened
     probes, rng = PROBES if n <= DENSE else PROBES // 4, np.random.default_rng(0)
     signs: Floats = rng.choice(np.array([-1.0, 1.0]), size=(n, probes))
     right = fit.from_means_back(np.concatenate([normal.deviate_back(signs), np.zeros((1, probes))]))
-    trace = float((right * fit.solve(right)).sum(axis=0).mean())
+    found = fit.solve(right)
+    trace = float((right * found).sum(axis=0).mean())
+    widened = (fit.leads(found) ** 2).mean(axis=1) * normal.dispersion / sigma**2
     moves = fit.solve(fit.draw_score(normal, sigma, probes, rng))
-    return trace, np.asarray((fit.leads(moves) ** 2).mean(axis=1))
+    return trace, np.asarray((fit.leads(moves) ** 2).mean(axis=1)), np.asarray(widened)
 
 
 def fixed_point(excess: Callable[[float], float], close: float, start: float, low: float) -> tuple[float, float]:
@@ -656,4 +671,5 @@ def fitted_pairs(totals: PairTotals, r: Floats, played: int) -> FittedRows:
     solve = solver(totals.nodes, i, j, h, np.ones(totals.nodes, dtype=bool), rtol=1e-6, lift=True)
     i, j, h, x = i[:played], j[:played], h[:played], x[:played]
     nothing = np.zeros((played, 0)), np.zeros((totals.agents, 0))
-    return FittedRows(r, solve, i, j, h, -h * np.tanh(x / 2), *nothing)
+    lean = np.tanh(x / 2)
+    return FittedRows(r, solve, i, j, h, -h * lean, h * (3 * lean**2 - 1) / 2, *nothing)

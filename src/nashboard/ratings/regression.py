@@ -476,11 +476,13 @@ class System:
         rows, (n, m), more = problem.rows, problem.means.shape, self.eta_slopes.size > 0
         win, _, loss = problem.split(self.lead, point.eta)
         decided, lean = win + loss, win - loss
-        bend = rows.games * (lean - 3 * lean * decided + 2 * lean**3) / 8  # an eighth of the third cumulant of 1, 0, -1
+        # an eighth of the third cumulant of 1, 0, -1, and a sixteenth of the fourth
+        bend = rows.games * (lean - 3 * lean * decided + 2 * lean**3) / 8
+        curl = rows.games * (decided - 4 * lean**2 - 3 * decided**2 + 12 * lean**2 * decided - 6 * lean**4) / 16
         q = point.b.size - m
         return FittedRows(
             np.append(point.r[:n] - problem.means @ point.b[q:], point.r[n]), self.solve_all, rows.i, rows.j,
-            self.h[: rows.i.size], bend, np.pad(problem.Z[: rows.i.size], ((0, 0), (0, more))),
+            self.h[: rows.i.size], bend, curl, np.pad(problem.Z[: rows.i.size], ((0, 0), (0, more))),
             np.pad(problem.means, ((0, 0), (q, more))),
         )  # fmt: skip
 
