@@ -136,3 +136,21 @@ def test_they_are_as_wide_as_the_sandwich_for_agents_that_hardly_lost() -> None:
         best = int(nb.elo(matches).ratings.argmax())
         ratios.append(nb.elo(matches, **MANY).stderr[best] / nb.elo(matches).stderr[best])
     assert np.mean(ratios) == pytest.approx(1, abs=0.1)  # 0.88 without what their games lack
+
+
+def test_they_know_that_the_spread_of_ratings_is_learned() -> None:
+    ratios = []
+    for seed in range(4):  # a Swiss tournament, which says little of the spread
+        rng = np.random.default_rng([7654, seed])
+        r, points, wins = rng.normal(0, 1, 24), np.zeros(24), np.zeros((24, 24))
+        for _ in range(7):
+            order = np.lexsort((rng.random(24), -points))
+            for a, b in zip(order[::2].tolist(), order[1::2].tolist(), strict=True):
+                winner, loser = (a, b) if rng.random() < 1 / (1 + np.exp(r[b] - r[a])) else (b, a)
+                wins[winner, loser] += 1
+                points[winner] += 1
+        matches = nb.Matches.from_counts(wins)
+        elo = nb.elo(matches)
+        far = np.abs(elo.ratings).argsort()[-3:]
+        ratios.append((nb.elo(matches, **MANY).stderr / elo.stderr)[far].mean())
+    assert 0.95 < np.mean(ratios) < 1.2  # 0.70 without

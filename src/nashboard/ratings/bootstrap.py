@@ -27,27 +27,36 @@ def spread_plan(n_resamples: int, rng: int | np.random.Generator, workers: int |
 
 
 def bootstrap_covariance(
-    matches: Matches, totals: PairTotals, r: Floats, free: Bools, weights: Floats, plan: Plan
+    matches: Matches,
+    totals: PairTotals,
+    r: Floats,
+    free: Bools,
+    weights: Floats,
+    plan: Plan,
+    log_variance: float = 0.0,
 ) -> Covariance:
     """Return the covariance of ratings fitted to games that count more or less by chance.
 
     This is the Bayesian bootstrap (Rubin 1981): each game has a random weight from an exponential distribution, so
     that a pair's wins together have one from a gamma distribution, whatever their number. It takes weights that are not
     whole, and no result ever drops out. Where the matches have clusters, a cluster's games share one weight. What these
-    lack of the scatter that the sandwich knows is added (`Lacking`). One resample costs a draw and two steps of
-    Newton's method.
+    lack of the scatter that the sandwich knows is added (`Lacking`), and so is what ``log_variance``, that of
+    ``log sigma^2``, moves. One resample costs a draw and two steps of Newton's method.
     """
     work = Resample(matches=matches, totals=totals, r=r, free=free, lacking=Lacking.of(matches, totals, r, free))
     moves = np.concatenate(spread_out(work, plan, 0, "Resampling the league ..."))
     from_origin = moves - (moves @ weights)[:, None]
     centred = moves - moves.mean(axis=0)
     matrix = centred.T @ centred / (len(moves) - 1) if moves.shape[1] <= DENSE else None
-    return Covariance(
+    found = Covariance(
         matrix=matrix,
         variances=from_origin.var(axis=0, ddof=1),
         weights=weights,
         accuracy=1 / float(np.sqrt(2 * (len(moves) - 1))),
     )
+    if not log_variance:
+        return found
+    return found.widened(work.lacking.league.moved_by_prior(r[totals.i] - r[totals.j]) * np.sqrt(log_variance))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

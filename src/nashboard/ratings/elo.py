@@ -274,14 +274,13 @@ def fit_pairs(
         totals, learned, r, free = prepare(matches, prior, anchor)
         gradient_norm = newton(totals, r, free)
         x = r[totals.i] - r[totals.j]
+        log_variance = learned.log_variance if learned else 0.0
         if plan:
             weights = origin_weights(matches) if free[:-1].all() else np.zeros(len(matches.agents))
-            covariance = bootstrap_covariance(matches, totals, r, free, weights, plan)
+            covariance = bootstrap_covariance(matches, totals, r, free, weights, plan, log_variance)
         else:
-            covariance = rating_covariance(
-                matches, totals, x, free, robust=errors == "sandwich",
-                log_variance=learned.log_variance if learned else 0.0,
-            )  # fmt: skip
+            robust = errors == "sandwich"
+            covariance = rating_covariance(matches, totals, x, free, robust=robust, log_variance=log_variance)
     return EloRatings(
         agents=matches.agents,
         ratings=points(r[:-1], covariance),
