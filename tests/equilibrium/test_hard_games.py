@@ -14,7 +14,7 @@ from equilibrium_games import antisymmetric, rng_of, seeds
 from hard_games import CLEAN, HARD, hard_game, hard_table
 from nashboard.equilibrium.batch import nash_averages, nash_averages_scores
 from nashboard.equilibrium.precision import ZERO
-from reference_equilibrium import exact_value, require_right_claim, require_the_only_one
+from reference_equilibrium import exact_value, optimal_vertices, require_right_claim, require_the_only_one
 
 TIGHT = 1e-9
 families = pytest.mark.parametrize("family", HARD)
@@ -167,6 +167,29 @@ def test_faces_whose_equations_nearly_depend_on_each_other_are_solved(seed: int)
     result = nb.nash_average_scores(hard_table("nearly", seed))
     assert result.exploitability <= 1e-11
     assert result.residual <= TIGHT
+
+
+@pytest.mark.parametrize("seed", [40, 72, 118, 169, 178, 193])
+def test_margins_that_hardly_change_on_a_face_decide_what_is_most_even(seed: int) -> None:
+    # a circle in which rows and columns gain a little: who is outside loses by that little wherever the mixture is
+    rng = rng_of(seed)
+    n = int(rng.choice([6, 8, 10, 12]))
+    angle = 2 * np.pi * np.arange(n) / n
+    rows, columns = rng.integers(0, 2, size=(2, n))
+    circle = np.sin(angle[:, None] - angle) + 10.0 ** rng.uniform(-9, -7) * (rows[:, None] - columns)
+    result = nb.nash_average(np.triu(circle, 1) - np.triu(circle, 1).T)
+    assert result.exploitability <= 1e-11
+    assert result.residual <= TIGHT
+
+
+def test_agents_that_tie_only_by_the_rule_are_not_called_the_only_ones() -> None:
+    S = 2 + 1e-11 * np.array([[-0.96, 0, 2.33], [3.09, -1.17, 0.81], [-3.3, 1.86, -0.51]])
+    S[0, 1:] -= 1
+    result = nb.nash_average_scores(S)
+    value, vertices = optimal_vertices(S)
+    off = np.abs([[float(x) for x in p] for p in vertices] - result.agent_weights).max()
+    assert abs(result.value - float(value)) <= TIGHT
+    assert off <= TIGHT or not (result.agents_unique or np.isfinite(result.condition))
 
 
 def test_scores_that_differ_by_little_around_a_value_far_from_zero_are_solved() -> None:

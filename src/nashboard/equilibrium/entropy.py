@@ -173,6 +173,18 @@ def independent_equations(E: Floats, count: int) -> Floats:
     return W
 
 
+def less_equations(G: Floats, W: Floats) -> Floats:
+    """Return rows of ``G`` without what combines the equations ``W``, which is constant on the face.
+
+    What is left of a margin that hardly changes there is tiny, so it is added up in twice the working precision.
+    """
+    left = np.empty_like(G)
+    for k, parts in enumerate(fit_multipliers(W, G.T).T if len(G) else ()):
+        high, low = product(np.column_stack([G[k], W]), np.append(1.0, -parts))
+        left[k] = high + low
+    return left
+
+
 def solve_dual(dual: Dual, y: Floats) -> tuple[Floats, Floats, int]:
     """Return ``y`` and the logarithms: follow the path until the tight margins can be told, then solve on those.
 
@@ -333,9 +345,9 @@ def solve_newton(B: Floats, x: Floats, barrier: Floats, right: Floats) -> Floats
 
 
 def fit_multipliers(W: Floats, goal: Floats) -> Floats:
-    """Return ``w`` with ``W w`` as near to a goal as can be."""
+    """Return ``w`` with ``W w`` as near to a goal as can be, or to each of several, which are columns."""
     norm = np.sqrt((W**2).sum(axis=0))
-    return np.asarray(np.linalg.lstsq(W / norm, goal)[0] / norm)
+    return np.asarray((np.linalg.lstsq(W / norm, goal)[0].T / norm).T)
 
 
 def fastest_fall(change: Floats, value: Floats) -> float:

@@ -21,9 +21,16 @@ from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium import precision
-from nashboard.equilibrium.entropy import Margins, MaximumEntropy, independent_equations, maximum_entropy
+from nashboard.equilibrium.entropy import (
+    Margins,
+    MaximumEntropy,
+    independent_equations,
+    less_equations,
+    maximum_entropy,
+)
 from nashboard.equilibrium.precision import (
     CLEARLY,
+    DEPENDENT,
     EPS,
     EXACT,
     NEGATIVE,
@@ -356,7 +363,10 @@ def describe_terms(found: Face, G: Floats) -> Terms:
     moving = change > ZERO * np.maximum.reduce(np.abs(G), axis=1)
     equations = np.vstack([found.bordered[:-1] - found.v / found.unit, found.bordered[-1:]])
     W = independent_equations(equations, len(found.x) - found.extent)
-    return Terms(equations=W, falls=G[moving] - found.v, moving=moving, change=change[moving])
+    falls, change = G[moving] - found.v, change[moving]
+    thin = change < DEPENDENT * np.maximum.reduce(np.abs(falls), axis=1, initial=0.0)
+    falls[thin] = less_equations(falls[thin], W)
+    return Terms(equations=W, falls=falls, moving=moving, change=change)
 
 
 def find_multipliers(found: Face, target: Floats, target_low: Floats, rounds: int = 4) -> tuple[Floats, Floats, float]:

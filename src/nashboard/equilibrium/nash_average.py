@@ -186,10 +186,13 @@ def find_mixtures(game: Game, selection: Selection, tolerance: float, show: Prog
     if tolerance:
         return find_even_mixtures(game, log_m, tolerance, show)
     found = find_equilibrium(game, log_m, show)
+    sides = found.solution.sides
+    # where one side has others, more players tie than the other side has weights: are they ties, or ties by the rule?
+    tied = all(side.unique for side in sides) or found.solution.certificate.complementarity == 0
     return Mixtures(
         totals=found.weights(game),
         log_m=log_m,
-        unique=[side.unique for side in found.solution.sides],
+        unique=[side.unique and tied for side in sides],
         certificate=found.solution.certificate,
         iterations=found.solution.iterations,
     )
