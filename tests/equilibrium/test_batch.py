@@ -7,6 +7,7 @@ import pytest
 
 import nashboard as nb
 from equilibrium_games import FAMILIES, TABLES, Matrix
+from hard_games import hard_game
 from nashboard.equilibrium.batch import nash_averages, nash_averages_scores
 
 
@@ -21,6 +22,16 @@ def test_a_stack_of_every_family_equals_single_solves(selection: Any) -> None:
         assert stack.unique[k] == one.unique
         assert stack.residual[k] <= 1e-9
         assert stack.exploitability[k] <= 1e-9 * max(np.abs(game).max(), 1e-300)
+
+
+def test_a_weight_that_rounding_made_does_not_make_an_equilibrium_the_only_one() -> None:
+    # the agents of the middle tie, and the first loses to them unless the second has nearly all weight
+    A = np.zeros((4, 4))
+    A[0, 1:], A[1, 3], A[2, 3] = [6.8152e-8, -1.5006e-5, 1.0], 3.1165e-9, 3.8454e-2
+    games = np.array([scale * (A - A.T) for scale in 2.0 ** np.arange(-3, 4) * np.pi] + [hard_game("wild", 170500248)])
+    stack = nash_averages(games)
+    assert not stack.unique.any()
+    np.testing.assert_allclose(stack.weights, [[0, 0.5, 0.5, 0]] * len(games), atol=1e-12)
 
 
 def resampled(S: Matrix, times: int) -> Matrix:

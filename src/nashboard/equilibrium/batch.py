@@ -289,6 +289,7 @@ def unique_equilibria(K: Floats, starts: tuple[int, ...], support: Bools) -> tup
     norm = np.maximum(np.abs(inverse).sum(axis=1).max(axis=1), np.abs(inverse).sum(axis=2).max(axis=1))
     regular = (norm * np.sqrt(N) * ZERO < 1) & (norm * N * EPS < TOLERANCE)
     moved = ZERO * (np.abs(inverse) @ (np.abs(A) @ np.abs(x)[..., None]))[:, :N, 0]  # as `face` has it for one game
+    moved = moved + EPS * p.max(axis=1, keepdims=True)  # smaller ones need products in twice the working precision
     proved = regular & np.where(support, p > moved, margins > ZERO).all(axis=1)
     p = np.maximum(p, 0.0)
     p = p / np.maximum(np.add.reduceat(p, starts, axis=1), LEAST)[:, group]
