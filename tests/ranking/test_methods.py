@@ -23,7 +23,7 @@ from nashboard.ranking.counterexamples import PROMISES, Counterexample, order_of
 from nashboard.ranking.method import Method, tied_ranks
 from nashboard.ranking.methods import alpha_rank
 from nashboard.ranking.orders import Excess, cheapest_order, disagreement
-from nashboard.ranking.pairwise import levels, pairwise
+from nashboard.ranking.pairwise import levels, order_without_names, pairwise
 from reference_ranking import (
     alpha_rank_finite,
     alpha_rank_two_populations,
@@ -514,6 +514,39 @@ def test_soft_condorcet_leaves_the_saddle_between_agents_in_a_cycle() -> None:
     W = wins_of_votes([[1, 5, 2, 4, 0, 3], [5, 1, 0, 4, 3, 2], [0, 5, 3, 1, 2, 4]])
     found = nb.rank(nb.Matches.from_counts(W), "soft_condorcet")
     assert found.certificate["contradicted_votes"] < 10.01
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_soft_condorcet_contradicts_no_more_votes_than_the_cheapest_order(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(5):
+        W = random_wins(rng, 5)
+        found = nb.rank(nb.Matches.from_counts(W), "soft_condorcet").certificate["contradicted_votes"]
+        assert found <= min(kemeny_costs(W - W.T).values()) + np.minimum(W, W.T).sum() / 2 + 0.01
+
+
+def test_names_do_not_choose_between_solutions_of_soft_condorcet_that_are_as_good() -> None:
+    """A cycle in which each of two orders contradicts 16 votes; and one whose best order few starts lead to."""
+    W, new = np.array([[0, 0.5, 15.5], [13.5, 0, 0], [14.5, 1, 0]]), [2, 1, 0]
+    one, two = (nb.rank(nb.Matches.from_counts(X), "soft_condorcet") for X in (W, W[np.ix_(new, new)]))
+    np.testing.assert_array_equal(one.scores[new], two.scores)
+    assert "as good as each other" in one.notes[0]
+    W = np.array([[0, 3, 5, 0], [1, 0, 4, 6], [2, 8, 0, 6], [8, 1, 5, 0]])
+    assert nb.rank(nb.Matches.from_counts(W), "soft_condorcet").order == ("agent 3", "agent 2", "agent 4", "agent 1")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_order_without_names_gives_one_matrix(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = 7 if seed else 6
+    C = np.triu(rng.integers(-1, 2, (n, n)), 1).astype(np.float64)
+    C = C - C.T if seed else np.roll(np.eye(n), 1, axis=1) - np.roll(np.eye(n), -1, axis=1)  # all in one circle
+    order, classes = order_without_names(C)
+    new = rng.permutation(n)
+    again, alike = order_without_names(C[np.ix_(new, new)])
+    np.testing.assert_array_equal(C[np.ix_(order, order)], C[np.ix_(new[again], new[again])])
+    np.testing.assert_array_equal(classes[new], alike)
+    assert seed or classes.max() == 0
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [3, 1, 4, 0, 2]])

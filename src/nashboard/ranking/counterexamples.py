@@ -40,10 +40,11 @@ class Counterexample:
     # "noise" the one that a newcomer beats once. In a table of scores the task that is copied.
     agent: int
     copies: int = 1  # how many copies enter, for "clones"
-    # against, more: for "monotone": the opponent against whom the winner does better, and by how many games. For
+    # against, more: for "monotone": the opponent against whom the winner wins more, and how many games. For
     # "noise" in a table of scores: the task on which the agent does better, and by how much.
     against: int = 0
     more: float = 0
+    added: bool = False  # whether these are more games, for "monotone"; otherwise games that were lost are won
 
     def after(self, *, scores: bool) -> Pairwise:
         """Return the data after the change; unchanged for ``"condorcet"``, which is broken at once."""
@@ -60,7 +61,7 @@ class Counterexample:
             T[n, self.agent] = 1
         elif self.promise in ("monotone", "noise"):
             T[self.agent, self.against] += self.more
-            if not scores:
+            if not scores and not self.added:
                 T[self.against, self.agent] -= self.more
         return data_of(T, scores=scores)
 
@@ -149,7 +150,7 @@ def crowded_ladder(n: int) -> Rows:
 WINS_1 = ((0, 6, 4), (4, 0, 7), (6, 3, 0))
 WINS_2 = ((0, 4, 9), (6, 0, 6), (1, 4, 0))
 WINS_3 = ((0, 2, 8), (8, 0, 5), (2, 5, 0))
-WINS_4 = ((0, 7, 3), (3, 0, 8), (7, 2, 0))
+WINS_4 = ((0, 1, 2, 1), (8, 0, 5, 0), (0, 3, 0, 6), (4, 2, 1, 0))
 WINS_5 = ((0, 6, 7, 6), (4, 0, 9, 8), (3, 1, 0, 1), (4, 2, 9, 0))
 WINS_6 = ((0, 1, 3), (9, 0, 6), (7, 4, 0))
 SCORES_1 = ((3, 0, 2), (1, 4, 1))
@@ -161,6 +162,9 @@ WINS_7 = (
     (0, 700, 0, 600, 0),
 )
 WINS_UNEQUAL = ((0, 6, 8, 11, 4), (6, 0, 1, 0, 3), (2, 11, 0, 6, 1), (2, 5, 3, 0, 0), (7, 7, 8, 1, 0))
+WINS_FEW = ((0, 0, 0, 0, 1), (2, 0, 1, 2, 3), (4, 1, 0, 1, 1), (2, 1, 6, 0, 0), (0, 1, 1, 5, 0))
+WINS_UNEVEN = ((0, 63, 0, 0, 0), (65, 0, 0, 1, 0), (1, 1, 0, 21, 1), (1, 0, 17, 0, 0), (1, 1, 0, 2, 0))
+WINS_ALIKE = ((0, 2, 1, 1, 1), (2, 0, 2, 2, 3), (3, 2, 0, 2, 1), (3, 2, 2, 0, 3), (3, 1, 3, 1, 0))
 WINS_TIED = ((0, 10, 1, 5, 2), (2, 0, 5, 8, 11), (11, 7, 0, 2, 2), (7, 4, 10, 0, 6), (10, 1, 10, 6, 0))
 LUCKY_NEWCOMER = Counterexample("noise", WINS_2, 0)
 # fmt: on

@@ -308,6 +308,34 @@ def equal_rows(lines: Floats) -> tuple[Ints, Ints]:
     return np.asarray(np.unique(group, return_index=True)[1], dtype=np.intp), group
 
 
+def order_without_names(C: Floats) -> tuple[Ints, Ints]:
+    """Return an order of agents that only the matrix ``C`` decides, and the class of each agent.
+
+    Agents of one class have the same entries against every class; the order among them is one of several that give the
+    same matrix. Classes are split until none splits; then one agent of the first class that is left is set apart.
+    """
+    first, alike = equal_rows(C)  # copies need no order
+    C = C[np.ix_(first, first)]
+    group = classes = split_classes(C, np.bincount(alike))
+    while (size := np.bincount(group)).max() > 1:
+        group = 2 * group
+        group[np.flatnonzero(group == 2 * np.argmax(size > 1))[0]] -= 1
+        group = split_classes(C, group)
+    return np.argsort(group[alike], kind="stable"), classes[alike]
+
+
+def split_classes(C: Floats, group: Ints) -> Ints:
+    """Return classes, numbered without regard to names, of agents with the same entries against every class."""
+    count = 0
+    group = np.unique(group, return_inverse=True)[1]
+    while group.max() >= count:
+        count = int(group.max()) + 1
+        at = [np.lexsort((row, group)) for row in C]
+        keys = [np.concatenate([[own], group[k], row[k]]) for own, row, k in zip(group, C, at, strict=True)]
+        group = np.unique(np.array(keys), axis=0, return_inverse=True)[1].reshape(-1)
+    return group
+
+
 def levels(above: Bools) -> Ints:
     """Return for a strict partial order, ``above[i, j]`` if i is above j, how long the longest chain above each is."""
     level = np.zeros(len(above), dtype=np.intp)
@@ -384,12 +412,14 @@ def from_table(
     D = t - W - W.T
     np.fill_diagonal(D, 0.0)
     mean = S.mean(axis=1)
+    lead = mean[:, None] - mean
+    lead[np.abs(lead) <= EQUAL * np.abs(S).max()] = 0.0  # rounding of the sums
     return Pairwise(
         kind="scores",
         agents=agents,
         wins=read_only(W),
         draws=read_only(D),
-        payoffs=read_only(mean[:, None] - mean),
+        payoffs=read_only(lead),
         unit="mean score difference",
         table=read_only(np.array(S)),
         raw=read_only(np.array(raw)),

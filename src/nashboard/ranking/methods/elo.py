@@ -1,6 +1,6 @@
 """Elo ratings: Bradley and Terry's model."""
 
-from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, WINS_2, Counterexample
+from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, WINS_2, WINS_UNEVEN, Counterexample
 from nashboard.ranking.method import ROUNDING, Outcome, register
 from nashboard.ranking.pairwise import Pairwise
 from nashboard.ratings.likelihood import Prior
@@ -12,6 +12,8 @@ NEARLY_NONE = 0.01  # drawn games of each agent against the average: maximum lik
     Counterexample("clones", WINS_1, 0),
     Counterexample("condorcet", WINS_2, 1),
     Counterexample("irrelevant", WINS_1, 2),
+    # ratings spread more after the wins, so those of agents with few games are shrunk less
+    Counterexample("monotone", WINS_UNEVEN, 2, against=0, more=4, added=True),
     LUCKY_NEWCOMER,
     title="Elo (Bradley-Terry)",
     unit="Elo points",

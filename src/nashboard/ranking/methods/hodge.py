@@ -1,6 +1,6 @@
 """HodgeRank: ratings by least squares."""
 
-from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, WINS_2, Counterexample
+from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, WINS_2, WINS_FEW, Counterexample
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.pairwise import Pairwise
 
@@ -9,6 +9,7 @@ from nashboard.ranking.pairwise import Pairwise
     Counterexample("clones", WINS_1, 0, copies=2),
     Counterexample("condorcet", WINS_2, 1),
     Counterexample("irrelevant", WINS_1, 2),
+    Counterexample("monotone", WINS_FEW, 4, against=0, more=1, added=True),  # the pair has less weight then
     LUCKY_NEWCOMER,
     title="HodgeRank",
     unit="log-odds",

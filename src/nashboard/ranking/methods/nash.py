@@ -1,12 +1,14 @@
 """Nash averaging: the average over the opponents, or tasks, that matter."""
 
 from nashboard.equilibrium.results import ScoreNashAverage
-from nashboard.ranking.counterexamples import LUCKY_NEWCOMER
+from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_ALIKE, Counterexample
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.pairwise import Pairwise
 
 
 @register(
+    # only through ties: without A two others are copies of each other, which share the weight of one
+    Counterexample("irrelevant", WINS_ALIKE, 0),
     LUCKY_NEWCOMER,
     title="Nash averaging",
     unit="payoff against the equilibrium",

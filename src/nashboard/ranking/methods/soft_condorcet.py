@@ -4,14 +4,16 @@ from itertools import product
 
 import numpy as np
 
-from nashboard._types import Floats, Ints
+from nashboard._types import Floats, Ints, rank_descending
 from nashboard.errors import InputError
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, WINS_4, Counterexample, crowded_ladder
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.methods.copeland import copeland
+from nashboard.ranking.methods.kemeny import local_search, place_of
 from nashboard.ranking.methods.ranked_pairs import ranked_pairs
 from nashboard.ranking.methods.schulze import schulze
-from nashboard.ranking.pairwise import Pairwise, equal_rows
+from nashboard.ranking.orders import disagreement
+from nashboard.ranking.pairwise import Pairwise, equal_rows, order_without_names
 
 LOW, HIGH = 0.0, 100.0  # ratings
 DIRECT = 200  # agents up to which the search starts at the last temperature too, and moves ties apart
@@ -23,7 +25,7 @@ ROUNDS, MOST = 3, 30  # of moving ties apart, and solutions that are kept in eac
     Counterexample("clones", WINS_1, 0),
     Counterexample("condorcet", crowded_ladder(60), 0),
     Counterexample("irrelevant", WINS_1, 2),
-    Counterexample("monotone", WINS_4, 1, against=2, more=1),
+    Counterexample("monotone", WINS_4, 2, against=3, more=1, added=True),  # only through ties
     LUCKY_NEWCOMER,
     title="Soft Condorcet Optimization",
     unit="rating in [0, 100]",
@@ -37,14 +39,18 @@ def soft_condorcet(data: Pairwise, temperature: float = 1.0) -> Outcome:
 
     As ``tau`` goes to 0 this counts contradicted votes, as Kemeny-Young does. The loss has several minima: the search
     starts from equal ratings and from the orders of four other methods, at falling temperatures and, of up to 200
-    agents, at the last one at once (falling temperatures can end between agents in a cycle), and keeps the best. Agents
+    agents, at the last one at once (falling temperatures can end between agents in a cycle), then from these orders
+    after single agents have moved to where they contradict the fewest votes, and keeps the best. Agents
     in a cycle that are alike can still end with equal ratings, at a saddle: of up to 200 agents, each of those that tie
-    is then moved apart. Where several ratings are as good as each other, the result is their mean.
+    is then moved apart. Where several orders are as good as each other, the result is the mean of their ratings, and
+    agents whose results are alike have equal ratings.
     """
     from scipy.optimize import minimize  # takes a fifth of a second to import
 
     if not temperature > 0:
         raise InputError(f"the temperature is {temperature:g}: it must be positive")
+    order, classes = order_without_names(data.points - data.points.T)
+    data = data.take(order)  # rounding decides between minima that are as good as each other: names must not
     B = np.array(data.points)
     np.fill_diagonal(B, 0.0)
     total = float(B.sum()) or 1.0
@@ -61,29 +67,39 @@ def soft_condorcet(data: Pairwise, temperature: float = 1.0) -> Outcome:
     found = []
     falling = tuple(tau for tau in (50.0, 10.0) if tau > 2 * temperature)  # the loss is nearly convex at first
     ways = [(*falling, temperature), *([(temperature,)] if data.size <= DIRECT else [])]
-    for start, way in product(starts(data), ways):
-        r = start
+    begin = starts(data)
+    for r, way in [*product(begin, ways), *product(cheap_orders(C, begin[1:]), [(temperature,)])]:
         for tau in way:
             value, r = descend(r, tau)
         found.append((value, r))
     best = min(value for value, _ in found)
-    minima = [next(r for value, r in found if value <= best + SAME)]  # the first start that does as well as any
+    minima = different_orders(found, best + SAME)
     _, alike = equal_rows(C)
     for _ in range(ROUNDS if data.size <= DIRECT else 0):
         tried = [descend(r, temperature) for one in minima for r in move_apart(one, alike, temperature)]
         if not tried or (lower := min(value for value, _ in tried)) > best - SAME:
             break
         best = lower
-        minima = list({r.round(3).tobytes(): r for value, r in tried if value <= best + SAME}.values())[:MOST]
+        minima = different_orders(tried, best + SAME)
     _, gradient = loss(minima[0], C, against, temperature)
     projected = float(np.abs(np.clip(minima[0] - gradient, LOW, HIGH) - minima[0]).max())
+    ratings = np.empty(data.size)
+    ratings[order] = np.mean(minima, axis=0)
+    scores = (np.bincount(classes, ratings) / np.bincount(classes))[classes]
+    several = f"{len(minima)} " if len(minima) > 1 else ""
     return Outcome(
-        scores=np.mean(minima, axis=0),
+        scores=scores,
         certificate={"contradicted_votes": best * total, "gradient_norm": projected},
-        notes=(f"ratings are means of {len(minima)} solutions that are as good as each other",)
-        if len(minima) > 1
+        notes=(f"ratings are means of {several}solutions that are as good as each other",)
+        if several or np.abs(scores - ratings).max() > TIED
         else (),
     )
+
+
+def different_orders(found: list[tuple[float, Floats]], enough: float) -> list[Floats]:
+    """Return ratings of a low enough loss, one for each order of the agents."""
+    orders = {rank_descending(r, TIED).tobytes(): r for value, r in reversed(found) if value <= enough}
+    return list(orders.values())[::-1][:MOST]
 
 
 def move_apart(r: Floats, alike: Ints, step: float) -> list[Floats]:
@@ -102,6 +118,15 @@ def starts(data: Pairwise) -> list[Floats]:
     scores = [data.margins.sum(axis=1), *(method(data).scores for method in (copeland, schulze, ranked_pairs))]
     spans = [LOW + (HIGH - LOW) * (one - one.min()) / (np.ptp(one) or 1.0) for one in scores]
     return [middle, *spans]
+
+
+def cheap_orders(w: Floats, begin: list[Floats]) -> list[Floats]:
+    """Return ratings in the orders that contradict the fewest votes, of those that moves of single agents end in."""
+    orders = [local_search(w, np.argsort(-r, kind="stable")) for r in begin]
+    costs = [disagreement(w, order) for order in orders]
+    places = {place_of(order).tobytes(): place_of(order) for order, cost in zip(orders, costs, strict=True)
+              if cost <= min(costs) + SAME}  # fmt: skip
+    return [HIGH - (HIGH - LOW) * place / max(1, len(w) - 1) for place in places.values()]
 
 
 def loss(r: Floats, C: Floats, against: float, tau: float) -> tuple[float, Floats]:
