@@ -21,7 +21,7 @@ from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.ranking.counterexamples import PROMISES, Counterexample, order_of
 from nashboard.ranking.method import Method, tied_ranks
-from nashboard.ranking.methods import alpha_rank
+from nashboard.ranking.methods import alpha_rank, deviation
 from nashboard.ranking.orders import Excess, cheapest_order, disagreement
 from nashboard.ranking.pairwise import levels, order_without_names, pairwise
 from reference_ranking import (
@@ -427,9 +427,10 @@ def prompt_log(rng: np.random.Generator, t: int, n: int) -> list[dict[str, objec
     ]
 
 
-def test_deviation_ratings_take_prompts_as_a_player() -> None:
-    import polars as pl
-
+@pytest.mark.parametrize("written_down", [0, 20_000])
+def test_deviation_ratings_take_prompts_as_a_player(written_down: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a small program over joint choices, and in one with shares as variables."""
+    monkeypatch.setattr(deviation, "DIRECT", written_down)
     for seed in range(4):
         log = prompt_log(np.random.default_rng(seed), t=2 + seed % 2, n=3)
         prompts = nb.read_segments(pl.DataFrame(log), "prompt")

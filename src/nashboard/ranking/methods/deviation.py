@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._types import Floats
+from nashboard._types import Floats, Ints
 from nashboard.equilibrium.results import ScoreNashAverage
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER
@@ -14,6 +14,7 @@ from nashboard.ranking.pairwise import Pairwise, equal_rows
 WEIGHT = 1e-12  # smaller weights are rounding
 SLACK = 1e-9  # what fixed gains may exceed their value by in later programs
 MOST_PROFILES = 1_000_000  # of different prompts and pairs of models
+DIRECT = 20_000  # gains from profiles up to which all are written down
 FLAT = 1e-10  # a row that moves less than this share of the payoffs over the equilibria is constant
 
 
@@ -106,11 +107,10 @@ def prompt_gains(M: Floats) -> Floats:
     model i gains ``sum of y[p, a] M[p, i, a]``, with ``y`` the share of model a on prompt p; deviating to prompt p
     gains ``sum of z[a, b] |M[p, a, b]| - u``, with ``z`` the share of a pair and ``u`` what the prompts get. Each
     linear program lowers the largest gain that is not fixed yet, and fixes those that its multipliers prove tight
-    (Marris et al. 2025). With ``y``, ``z`` and ``u`` as variables it has about five numbers per profile. Prompts with
-    equal margins are one prompt, and so are, for a pair without games on them, all prompts: neither changes a gain.
+    (Marris et al. 2025). In large games ``y``, ``z`` and ``u`` are variables (`gains_of_shares`). Prompts with equal
+    margins are one prompt, and so are, for a pair without games on them, all prompts: neither changes a gain.
     """
     from scipy.optimize import linprog
-    from scipy.sparse import coo_array, csr_array, hstack, vstack
 
     n = M.shape[1]
     M = M[equal_rows(M.reshape(len(M), -1))[0]]
@@ -125,33 +125,28 @@ def prompt_gains(M: Floats) -> Floats:
             f"{t:,} different prompts and {n:,} models have {prompt.size:,} profiles, more than {MOST_PROFILES:,}: "
             f"use categories of prompts"
         )
-    x, profiles, pairs = np.arange(prompt.size), prompt.size, a.size
-    share = [
-        coo_array((np.full(x.size, 0.5), (prompt * n + side[pair], x)), shape=(t * n, profiles)) for side in (a, b)
-    ]
     spread = np.abs(M[:, a, b])
-    sums = vstack([
-        share[0] + share[1], coo_array((np.ones(x.size), (pair, x)), shape=(pairs, profiles)),
-        csr_array(spread[prompt, pair][None]), csr_array(np.ones((1, profiles))),
-    ])  # fmt: skip
-    named = t * n + pairs + 1  # y, z and u; the last row is the total, the last column the largest gain
-    minus = coo_array((-np.ones(named), (np.arange(named), np.arange(named))), shape=(named + 1, named + 1))
-    equal: Any = csr_array(hstack([sums, minus]))
-    by_model = csr_array(M.transpose(1, 0, 2).reshape(n, t * n))
-    by_prompt = csr_array(np.hstack([spread, -np.ones((t, 1))]))
-    gain = vstack([
-        hstack([csr_array((n, profiles)), by_model, csr_array((n, pairs + 1))]),
-        hstack([csr_array((t, profiles + t * n)), by_prompt]),
-    ])  # fmt: skip
+    profiles = prompt.size
+    gain: Any
+    equal: Any
+    stack: Any
+    if (n + t) * profiles <= DIRECT:
+        by_model = (M[prompt, :, a[pair]] + M[prompt, :, b[pair]]).T / 2
+        gain = np.vstack([by_model, spread[:, pair] - spread[prompt, pair]])
+        equal, stack = np.append(np.ones(profiles), 0.0)[None], np.hstack
+    else:
+        gain, equal = gains_of_shares(M, spread, a, b, prompt, pair)
+        stack = sparse_columns
+    variables = gain.shape[1]
     value, free = np.zeros(n + t), np.ones(n + t, dtype=np.bool_)
-    goal = np.append(np.zeros(profiles + named), 1.0)
-    bounds: Any = np.array([(0.0, np.inf)] * (profiles + named) + [(-np.inf, np.inf)])
+    goal = np.append(np.zeros(variables), 1.0)
+    bounds: Any = np.array([(0.0, np.inf)] * variables + [(-np.inf, np.inf)])
+    total = np.append(np.zeros(equal.shape[0] - 1), 1.0)
     while free[:n].any():
-        rows: Any = csr_array(hstack([gain, csr_array(-free[:, None].astype(np.float64))]))
         found = linprog(
-            goal, A_ub=rows,
+            goal, A_ub=stack([gain, -free[:, None].astype(np.float64)]),
             b_ub=np.where(free, 0.0, value + SLACK),  # a fixed gain can be no lower: its own program has shown that
-            A_eq=equal, b_eq=np.append(np.zeros(named), 1.0), bounds=bounds, method="highs",
+            A_eq=equal, b_eq=total, bounds=bounds, method="highs",
             options={"primal_feasibility_tolerance": SLACK / 10, "dual_feasibility_tolerance": SLACK / 10},
         )  # fmt: skip
         if found.status != 0:
@@ -159,3 +154,37 @@ def prompt_gains(M: Floats) -> Floats:
         tight = free & (-found.ineqlin.marginals > 1e-9)
         value[tight], free[tight] = float(found.fun or 0.0), False
     return value[:n]
+
+
+def gains_of_shares(M: Floats, spread: Floats, a: Ints, b: Ints, prompt: Ints, pair: Ints) -> tuple[Any, Any]:
+    """Return gains and equations in terms of ``x``, ``y``, ``z`` and ``u``: about five numbers per profile.
+
+    The last equation is the total of ``x``; equations have a last column for the largest gain.
+    """
+    from scipy.sparse import coo_array, csr_array, hstack, vstack
+
+    t, n = M.shape[:2]
+    x, profiles, pairs = np.arange(prompt.size), prompt.size, a.size
+    share = [
+        coo_array((np.full(x.size, 0.5), (prompt * n + side[pair], x)), shape=(t * n, profiles)) for side in (a, b)
+    ]
+    sums = vstack([
+        share[0] + share[1], coo_array((np.ones(x.size), (pair, x)), shape=(pairs, profiles)),
+        csr_array(spread[prompt, pair][None]), csr_array(np.ones((1, profiles))),
+    ])  # fmt: skip
+    named = t * n + pairs + 1  # y, z and u
+    minus = coo_array((-np.ones(named), (np.arange(named), np.arange(named))), shape=(named + 1, named + 1))
+    by_model = csr_array(M.transpose(1, 0, 2).reshape(n, t * n))
+    by_prompt = csr_array(np.hstack([spread, -np.ones((t, 1))]))
+    gain = vstack([
+        hstack([csr_array((n, profiles)), by_model, csr_array((n, pairs + 1))]),
+        hstack([csr_array((t, profiles + t * n)), by_prompt]),
+    ])  # fmt: skip
+    return gain, csr_array(hstack([sums, minus]))
+
+
+def sparse_columns(parts: list[Any]) -> Any:
+    """Return matrices beside each other as a sparse one."""
+    from scipy.sparse import csr_array, hstack
+
+    return csr_array(hstack([csr_array(part) for part in parts]))
