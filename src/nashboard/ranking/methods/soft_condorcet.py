@@ -1,7 +1,5 @@
 """Soft Condorcet Optimization: ratings that contradict few votes."""
 
-from itertools import product
-
 import numpy as np
 
 from nashboard._types import Floats, Ints, rank_descending
@@ -16,7 +14,7 @@ from nashboard.ranking.orders import disagreement
 from nashboard.ranking.pairwise import Pairwise, equal_rows, order_without_names
 
 LOW, HIGH = 0.0, 100.0  # ratings
-DIRECT = 200  # agents up to which the search starts at the last temperature too, and moves ties apart
+DIRECT = 200  # agents up to which the search starts from other methods' orders as they are, and moves ties apart
 SAME, TIED = 1e-9, 1e-6  # losses, as shares of all votes, and ratings that differ by less are equal
 ROUNDS, MOST = 3, 30  # of moving ties apart, and solutions that are kept in each
 
@@ -38,12 +36,11 @@ def soft_condorcet(data: Pairwise, temperature: float = 1.0) -> Outcome:
     """Minimise ``sum of B[a, b] / (1 + e^((r_a - r_b) / tau))`` over ratings in [0, 100] (Lanctot et al. 2024).
 
     As ``tau`` goes to 0 this counts contradicted votes, as Kemeny-Young does. The loss has several minima: the search
-    starts from equal ratings and from the orders of four other methods, at falling temperatures and, of up to 200
-    agents, at the last one at once (falling temperatures can end between agents in a cycle), then from these orders
-    after single agents have moved to where they contradict the fewest votes, and keeps the best. Agents
-    in a cycle that are alike can still end with equal ratings, at a saddle: of up to 200 agents, each of those that tie
-    is then moved apart. Where several orders are as good as each other, the result is the mean of their ratings, and
-    agents whose results are alike have equal ratings.
+    starts from equal ratings, at falling temperatures, and at the last one at once from the orders of four other
+    methods and from those that contradict the fewest votes of what moves of single agents make of these; it keeps the
+    best. Agents in a cycle that are alike can still end with equal ratings, at a saddle: of up to 200 agents, each of
+    those that tie is then moved apart. Where several orders are as good as each other, the result is the mean of their
+    ratings, and agents whose results are alike have equal ratings.
     """
     from scipy.optimize import minimize  # takes a fifth of a second to import
 
@@ -66,9 +63,10 @@ def soft_condorcet(data: Pairwise, temperature: float = 1.0) -> Outcome:
 
     found = []
     falling = tuple(tau for tau in (50.0, 10.0) if tau > 2 * temperature)  # the loss is nearly convex at first
-    ways = [(*falling, temperature), *([(temperature,)] if data.size <= DIRECT else [])]
     begin = starts(data)
-    for r, way in [*product(begin, ways), *product(cheap_orders(C, begin[1:]), [(temperature,)])]:
+    at_once = [*begin[1:], *cheap_orders(C, begin[1:])] if data.size <= DIRECT else cheap_orders(C, begin[1:])
+    ways = [(begin[0], (*falling, temperature)), *((r, (temperature,)) for r in at_once)]
+    for r, way in ways:
         for tau in way:
             value, r = descend(r, tau)
         found.append((value, r))
