@@ -299,6 +299,17 @@ def test_kemeny_proves_a_bound_where_it_cannot_solve(n: int, nodes: int) -> None
     assert not found.certificate["optimal"]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_names_do_not_choose_between_cheapest_orders_of_a_large_group(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    W = np.triu(rng.binomial(6, 0.5, size=(24, 24)), 1).astype(np.float64)  # many margins are equal
+    W += np.tril(6 - W.T, -1)
+    new = rng.permutation(24)
+    one, two = (nb.rank(nb.Matches.from_counts(X), "kemeny") for X in (W, W[np.ix_(new, new)]))
+    assert "unique" not in one.certificate
+    np.testing.assert_array_equal(one.ranks[new], two.ranks)
+
+
 def test_kemeny_solves_34_agents_of_pure_noise() -> None:
     assert nb.rank(noise(34), "kemeny").certificate["optimal"]
 

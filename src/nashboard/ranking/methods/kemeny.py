@@ -9,7 +9,7 @@ from nashboard._types import Floats, Ints
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, Counterexample
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.orders import MOST, cheapest_order, disagreement
-from nashboard.ranking.pairwise import Pairwise, equal_rows, levels
+from nashboard.ranking.pairwise import Pairwise, equal_rows, levels, order_without_names
 
 NODES = 10_000_000  # sets that each of two searches may keep, a limit that no machine changes
 FEW_NODES = 50_000  # where many orders are wanted
@@ -37,7 +37,8 @@ def kemeny(data: Pairwise, nodes: int = NODES) -> Outcome:
     fewer sets.
 
     Exact copies share a place. Where several orders are optimal, agents that these place differently share a place;
-    this is checked in groups of up to 20 agents, and ``unique`` says whether it was found to be the only one.
+    this is checked in groups of up to 20 agents, and ``unique`` says there whether the order is the only one. In larger
+    groups the order is one of several, which names do not choose.
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -50,26 +51,26 @@ def kemeny(data: Pairwise, nodes: int = NODES) -> Outcome:
     members.sort(key=lambda group: -int((w[group[0]] > 0).sum() - (w[group[0]] < 0).sum()))
     place = np.zeros(len(first))
     cost = bound = 0.0
-    unique, at = True, 0
+    unique: bool | None = True
+    at = 0
     for block in members:
         level, paid, least, only = ordered(w[np.ix_(block, block)], nodes)
         place[block] = at + level
         at += int(level.max()) + 1
-        cost, bound, unique = cost + paid, bound + least, unique and only
+        cost, bound = cost + paid, bound + least
+        unique = False if unique is False or only is False else unique and only
     optimal = cost - bound <= 1e-6 * max(1.0, cost)
+    certificate: dict[str, float | bool] = {"disagreement": cost, "bound": bound, "optimal": bool(optimal)}
     return Outcome(
-        scores=-place[group],
-        certificate={
-            "disagreement": cost,
-            "bound": bound,
-            "optimal": bool(optimal),
-            "unique": bool(unique and optimal),
-        },
+        scores=-place[group], certificate=certificate if unique is None else {**certificate, "unique": unique}
     )
 
 
-def ordered(w: Floats, nodes: int) -> tuple[Ints, float, float, bool]:
-    """Return the place of each agent of one group, the cost, a lower bound, and whether one order only is optimal."""
+def ordered(w: Floats, nodes: int) -> tuple[Ints, float, float, bool | None]:
+    """Return the place of each agent of one group, the cost, a lower bound, and whether one order only is optimal.
+
+    None for the last where this is not checked; names then do not choose between orders.
+    """
     k = len(w)
     if k <= COMPARED:
         from nashboard.ranking.kernels import compare_orders
@@ -77,6 +78,8 @@ def ordered(w: Floats, nodes: int) -> tuple[Ints, float, float, bool]:
         agreed = ~np.eye(k, dtype=np.bool_)
         paid = compare_orders(np.maximum(-w, 0.0), agreed)
         return levels(agreed), paid, paid, int(agreed.sum()) == k * (k - 1) // 2
+    nameless, _ = order_without_names(w)
+    w = w[np.ix_(nameless, nameless)]
     order = local_search(w, np.argsort(-w.sum(axis=1), kind="stable"))
     if k > MOST:
         least = packed_triangles(w)
@@ -84,7 +87,7 @@ def ordered(w: Floats, nodes: int) -> tuple[Ints, float, float, bool]:
         found, least = cheapest_order(w, local_search, nodes)
         order = min(order, found, key=lambda one: disagreement(w, one))
     paid = disagreement(w, order)
-    return place_of(order), paid, min(least, paid), False
+    return place_of(nameless[order]), paid, min(least, paid), None
 
 
 def place_of(order: Ints) -> Ints:
