@@ -505,6 +505,12 @@ def test_pagerank_and_eigenvector_are_fixed_points() -> None:
     np.testing.assert_allclose(0.9 * p @ to_winners + 0.1 / 6, p, atol=1e-14)
 
 
+def test_eigenvector_scores_that_rounding_would_decide_are_refused() -> None:
+    S = [[-1.0], [1.0], [-2.0], [1.0], [2.0], [2.0]]  # two groups of two that are even, one above the other
+    with pytest.raises(nb.InputError, match="occurs more than once"):
+        nb.rank(nb.Scores.from_array(S), "eigenvector", scaling="none")
+
+
 def test_soft_condorcet_is_no_worse_than_a_fine_grid() -> None:
     W = random_wins(np.random.default_rng(8), 3)
     found = nb.rank(nb.Matches.from_counts(W), "soft_condorcet", temperature=20.0)

@@ -8,6 +8,7 @@ from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.pairwise import Pairwise
 
 STEPS, CHANGE = 20_000, 1e-14
+SEVERAL = 1e-6  # eigenvalues closer than this share of the largest are one: rounding moves a double one by its root
 
 
 @register(
@@ -45,6 +46,11 @@ def eigenvector(data: Pairwise) -> Outcome:
             break
     else:  # slow, as with a second eigenvalue close to the first
         values, vectors = eig(B)
+        if np.count_nonzero(np.abs(values - values.real.max()) < SEVERAL * values.real.max()) > 1:
+            raise InputError(
+                "the largest eigenvalue occurs more than once, so eigenvector scores are not determined: "
+                "use 'pagerank' or 'elo'"
+            )
         s = np.abs(vectors[:, np.argmax(values.real)].real)
         s /= np.linalg.norm(s)
     value = float(s @ (B @ s))
