@@ -283,7 +283,29 @@ def test_wrong_options_are_refused_with_what_is_allowed(options: dict[str, Any],
         stress(data_of("rock-paper-scissors"), **options)
 
 
-def test_payoffs_are_stressed_without_noisy_copies() -> None:
+@pytest.mark.parametrize("known", [{"stderr": 0.1}, {"games": 80}])
+def test_payoffs_with_known_errors_have_noisy_copies_measured_around_draws(known: dict[str, Any]) -> None:
+    rng = np.random.default_rng(6)
+    A = np.triu(rng.uniform(-0.6, 0.6, (5, 5)), 1)
+    data = nb.Payoffs.from_array(A - A.T, **known)
+    game = Experiment.of(problem(data, n_resamples=100))
+    entered = [game.enter(np.array([4, 0, 0, 0, 0]), np.random.default_rng(seed)) for seed in range(60)]
+    assert all(isinstance(one, nb.Payoffs) for one in entered)
+    cells = np.array([one.A for one in entered])  # type: ignore[union-attr]
+    errors = np.array([one.errors() for one in entered])  # type: ignore[union-attr]
+    assert (cells[:, :5, :5] == data.A).all()
+    drawn = game.problem.drawn_payoffs()[:, game.problem.classes.label[0], game.problem.classes.label[1:]]
+    spread = np.sqrt((errors[:, 5:, 1:5] ** 2).mean() + drawn.var(axis=0))
+    assert np.abs(cells[:, 5:, 1:5].mean(axis=(0, 1)) - drawn.mean(axis=0)).max() < 4 * spread.max() / np.sqrt(60)
+    own = cells[:, 5:, [0]].ravel()  # a copy and its original are even
+    assert abs(own.mean()) < 4 * own.std() / np.sqrt(len(own))
+    assert own.std() == pytest.approx(np.sqrt((errors[:, 5:, 0] ** 2).mean()), rel=0.2)
+    found = stress(data, copies=[2], draws=2, targets=[], n_resamples=20)
+    assert {row.method for row in found.noisy} == {"uniform", "nash"}
+    assert not any("noise of these data is unknown" in note for note in found.notes)
+
+
+def test_payoffs_without_errors_are_stressed_without_noisy_copies() -> None:
     data = data_of("roshambo")
     found = stress(data, copies=[1, 5], targets=[])
     assert found.nash_moved == 0.0

@@ -11,8 +11,8 @@ An exact copy of an agent has its original's results against everybody. Games be
 copies of one original, are even: as many games as the original's median pair, half won and half lost.
 A noisy copy is the same agent under another name: it plays all of those games again, with the strength that one draw
 of the posterior gives the original. Its own luck is new, and the luck of the original is not repeated. With
-``noise="none"`` the observed shares are its strength. A noisy score is drawn around the original's score with its
-standard error.
+``noise="none"`` the observed shares are its strength. Payoffs with known errors are measured anew in the same way. A
+noisy score is drawn around the original's score with its standard error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -258,19 +258,48 @@ def replay(counts: Floats, rng: np.random.Generator, odds: Floats | None, drawn:
     return np.asarray(rng.multinomial(whole, shares), dtype=np.float64)
 
 
-def enter_in_payoffs(payoffs: Payoffs, copies: Mapping[str, int]) -> Payoffs:
-    """Return the payoffs with exact copies of agents entered, which are even among themselves."""
-    originals = originals_of(copies, payoffs.agents, "agent")
-    index = np.concatenate([np.arange(len(payoffs.agents)), originals])
+def enter_in_payoffs(
+    payoffs: Payoffs,
+    copies: Mapping[str, int],
+    rng: np.random.Generator | None = None,
+    truth: Floats | None = None,
+) -> Payoffs:
+    """Return the payoffs with copies of agents entered; with ``rng`` their payoffs are measured anew.
+
+    A measurement is drawn around ``truth`` (n, n), or around the payoff, with the standard error of the original's.
+    Copies of one original are even, measured as precisely as the original's median pair.
+    """
+    n, originals = len(payoffs.agents), originals_of(copies, payoffs.agents, "agent")
+    index = np.concatenate([np.arange(n), originals])
     grid = np.ix_(index, index)
     extra = {name: one[grid] for name in ("stderr", "games") if (one := getattr(payoffs, name)) is not None}
+    A = payoffs.A[grid]
+    if rng is not None:
+        errors = payoffs.errors()
+        assert errors is not None
+        same = (index[:, None] == index) & ~np.eye(len(index), dtype=np.bool_)
+        extra = {name: np.where(same, typical_values(getattr(payoffs, name))[index], extra[name]) for name in extra}
+        spread = np.where(same, typical_values(errors)[index], errors[grid])
+        noise = np.triu(np.where(np.isfinite(spread), spread, 0.0) * rng.standard_normal(A.shape), 1)
+        fresh = np.arange(len(index)) >= n
+        drawn = (payoffs.A if truth is None else truth)[grid] + noise - noise.T
+        A = np.where(fresh[:, None] | fresh, drawn, A)
+        if payoffs.scale != "logit" and payoffs.stderr is None:  # margins, of which numbers of games are known
+            A = np.clip(A, -1.0, 1.0)
     return replace(
         payoffs,
         agents=(*payoffs.agents, *copy_names(payoffs.agents, originals)),
-        A=payoffs.A[grid],
+        A=A,
         origin=payoffs.origin.noting(f"{len(originals):,} copies entered"),
         **extra,
     )
+
+
+def typical_values(values: Floats) -> Floats:
+    """Return the median over the opponents that each agent was measured against, (n, 1)."""
+    measured = np.isfinite(values) & (values > 0)
+    rows = (row[known] for row, known in zip(values, measured, strict=True))
+    return np.array([[np.median(row) if row.size else 0.0] for row in rows])
 
 
 def enter_in_scores(
@@ -375,15 +404,16 @@ class Experiment:
     def enter(self, copies: Ints, rng: np.random.Generator | None = None) -> Data:
         """Return the data with copies entered."""
         wanted = {self.entries[k]: int(copies[k]) for k in np.flatnonzero(copies)}
+        modelled = rng is not None and not self.problem.literal and not isinstance(self.data, Scores)
+        truth = self.draw_truth(rng) if modelled and rng is not None else None
         if isinstance(self.data, Matches):
-            truth = None if rng is None or self.problem.literal else self.draw_truth(rng)
             return enter_agents(self.data, wanted, rng, truth)
         if isinstance(self.data, Payoffs):
-            return enter_in_payoffs(self.data, wanted)
+            return enter_in_payoffs(self.data, wanted, rng, truth)
         return enter_in_scores(self.data, self.kind, wanted, rng)
 
     def draw_truth(self, rng: np.random.Generator) -> Floats:
-        """Return the log-odds of all agents in one draw of the posterior; their mean where draws are not kept."""
+        """Return the payoffs of all agents in one draw of the posterior; their mean where draws are not kept."""
         drawn, label = self.problem.draws.payoffs, self.problem.classes.label
         return self.M if drawn is None else np.asarray(drawn[rng.integers(len(drawn))][np.ix_(label, label)])
 

@@ -20,7 +20,7 @@ from nashboard.data.scores import Scores
 from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.scores import known_noise
-from nashboard.evaluation.problem import COUNT_COPIES, Data, Kind, Options, Problem, prepare_data
+from nashboard.evaluation.problem import COUNT_COPIES, Data, Kind, Options, Problem, has_noise, prepare_data
 from nashboard.evaluation.stress.attack import MOST, Attack, attack_on, attack_table
 from nashboard.evaluation.stress.experiment import (
     LABELS,
@@ -270,11 +270,11 @@ def noisy_table(rows: list[NoisyMovement], title: str) -> Table:
 
 
 def noise_is_known(game: Experiment) -> bool:
-    """Return whether luck can be drawn: games can be played again, scores need standard errors or items."""
+    """Return whether luck can be drawn: games can be played again, other data need standard errors, games or items."""
     data = game.data
     if isinstance(data, Scores):
         return bool(np.isfinite(known_noise(data)).any())
-    return isinstance(data, Matches) and NO_COUNTS not in data.origin.notes
+    return NO_COUNTS not in data.origin.notes if isinstance(data, Matches) else has_noise(data)
 
 
 EXPERIMENTS: dict[str, Callable[[Setup], Outcome]] = {
