@@ -24,7 +24,12 @@ from nashboard.evaluation.posterior.matches import (
 )
 from nashboard.ratings.hierarchical.model import HierarchicalFit, fit_hierarchical, fit_pairs
 from nashboard.ratings.hierarchical.pairs import SIGMA_SCALE, TAU_RANGE, count_pairs
-from nashboard.ratings.hierarchical.partitions import concentrations, draw_with_partitions, sample_partitions
+from nashboard.ratings.hierarchical.partitions import (
+    DISCOUNT,
+    concentrations,
+    draw_with_partitions,
+    sample_partitions,
+)
 from nashboard.ratings.hierarchical.planes import count_planes
 
 
@@ -235,9 +240,11 @@ def test_arenas_drawn_from_the_prior_are_covered(games: int, copies: bool) -> No
         prior = np.exp(even.tau_prior(grid))
         sigma, tau = abs(rng.normal(0, SIGMA_SCALE)), rng.choice(grid, p=prior / prior.sum())
         label, theta = np.arange(n), rng.choice(concentrations(n)[0])
-        for k in range(n if copies else 0):  # a Chinese restaurant
-            seat = rng.random() * (theta + k)
-            label[k] = label[int(seat)] if seat < k else k
+        for k in range(n if copies else 0):  # as Pitman and Yor seat guests at tables
+            sizes = np.bincount(label[:k], minlength=n)
+            mass = np.where(sizes > 0, sizes - DISCOUNT, 0.0)
+            mass[k] = theta + DISCOUNT * np.count_nonzero(sizes)
+            label[k] = rng.choice(n, p=mass / mass.sum())
         x = truth_of(n, sigma, tau, rng)[np.ix_(label, label)]
         matches = play(x, games * (met | met.T).astype(np.float64), rng)
         fit = fit_pairs(matches.agents, count_pairs(matches))

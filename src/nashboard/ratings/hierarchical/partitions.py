@@ -1,9 +1,11 @@
 """Which entries are one agent: partitions of the entries, drawn together with ratings, sigma and tau.
 
 Entries of one class are one agent under several names. They share rating and cyclic parts, and their games with each
-other are tosses of a fair coin. The prior over partitions is a Chinese restaurant process, in which two given entries
-are one agent with probability ``1 / (1 + theta)``. Its concentration theta is learned: log-uniform from ``n / 4``,
-where copies are many, to ``16 n^2``, where there are hardly any.
+other are tosses of a fair coin. The prior over partitions is the process of Pitman and Yor (1997), in which two given
+entries are one agent with probability ``(1 - d) / (1 + theta)``. With a discount ``d`` close to 1 most agents are
+entered once, and who is entered again is entered often. With ``d = 0``, a Chinese restaurant process, one large class
+would make pairs of other entries likelier. The concentration theta is learned: log-uniform from 0.1, where copies are
+many, to ``16 n^2``, where there are hardly any.
 
 Classes are drawn by Gibbs sampling, entry by entry, as in Neal (2000), algorithm 3: cyclic parts are integrated, and so
 is the rating of a new class. Given a Polya-Gamma number for each pair (Polson, Scott and Windle 2013), drawn in every
@@ -23,6 +25,7 @@ from nashboard.ratings.hierarchical.model import HierarchicalFit, ModelDraws
 from nashboard.ratings.hierarchical.pairs import SIGMA_SCALE, TAU_RANGE, PairCounts
 
 WARM, THIN = 150, 4  # sweeps before the first draw, and from one draw to the next
+DISCOUNT = 0.9  # of the prior of partitions
 VALUES = 13  # of the concentration
 HUGE = 1e100  # from which a product is replaced by its logarithm
 
@@ -54,16 +57,20 @@ class PartitionDraws:
 
 
 def concentrations(n: int) -> tuple[Floats, Floats]:
-    """Return values of theta, equally likely beforehand, and the part of the log-prior that depends on theta alone."""
+    """Return values of theta, equally likely beforehand, and the log-prior of 1 to ``n`` classes given each, (V, n).
+
+    What depends on the sizes of the classes alone is left out.
+    """
     from scipy.special import gammaln
 
-    theta = np.geomspace(n / 4, 16 * n * n, VALUES)
-    return theta, np.asarray(gammaln(theta) - gammaln(theta + n))
+    theta = np.geomspace(0.1, 16 * n * n, VALUES)
+    of_classes = np.log(theta[:, None] + DISCOUNT * np.arange(n)).cumsum(axis=1)
+    return theta, of_classes + (gammaln(theta) - gammaln(theta + n))[:, None]
 
 
 def pair_prior(n: int) -> float:
     """Return the prior probability that two given entries of ``n`` are one agent."""
-    return float((1 / (1 + concentrations(n)[0])).mean())
+    return float(((1 - DISCOUNT) / (1 + concentrations(n)[0])).mean())
 
 
 def sample_partitions(
@@ -155,11 +162,11 @@ def move_entry(S, W, size, k, by, own_s, own_w):  # type: ignore[no-untyped-def]
 
 
 @compiled(
-    "void(f8[:,::1], f8[:,::1], f8[:,::1], b1[:,::1], i8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8, f8[::1], u8, "
+    "void(f8[:,::1], f8[:,::1], f8[:,::1], b1[:,::1], i8[::1], f8[::1], f8[:,::1], f8[::1], f8[::1], f8, f8[::1], u8, "
     "i8, i8, i8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1])"
 )
 def sweep_partitions(  # type: ignore[no-untyped-def]
-    s, games, x, near, label, theta, constant, prior_at, prior, sigma_scale, scale, seed, warm, thin, labels, ratings,
+    s, games, x, near, label, theta, of_classes, prior_at, prior, sigma_scale, scale, seed, warm, thin, labels, ratings,
     scales, together,
 ):  # fmt: skip
     """Sample ratings of classes, the class of each entry, the concentration, sigma and tau.
@@ -213,12 +220,13 @@ def sweep_partitions(  # type: ignore[no-untyped-def]
                 own_w[label[b]] += w[a, b]
                 allowed[label[b]] |= near[a, b] and a != b
             move_entry(S, W, size, label[a], -1, own_s, own_w)
-            A, B, apart, factor, free = 1 / sigma**2, 0.0, 0.0, 1.0, -1
+            A, B, apart, factor, free, classes = 1 / sigma**2, 0.0, 0.0, 1.0, -1, 0
             for k in range(n):
                 log_mass[k] = -np.inf
                 if size[k] == 0:
                     free = k if free < 0 else free
                     continue
+                classes += 1
                 v = 1 + t2 * own_w[k]
                 A += own_w[k] / v
                 B += (own_s[k] + own_w[k] * r[k]) / v
@@ -237,8 +245,9 @@ def sweep_partitions(  # type: ignore[no-untyped-def]
                         wider *= 1 + t2 * own_w[m] / (1 + t2 * W[k, m])
                         if wider > HUGE:
                             joined, wider = joined - np.log(wider) / 2, 1.0
-                log_mass[k] = np.log(size[k]) + joined - np.log(wider) / 2
-            log_mass[n] = np.log(theta[at]) + apart - np.log(factor) / 2 + B * B / (2 * A) - np.log(A * sigma**2) / 2
+                log_mass[k] = np.log(size[k] - DISCOUNT) + joined - np.log(wider) / 2
+            log_mass[n] = np.log(theta[at] + DISCOUNT * classes) + apart + B * B / (2 * A)
+            log_mass[n] -= np.log(factor * A * sigma**2) / 2
             bits = mixed(seed, clock)
             clock += np.uint64(1)
             k = choose(log_mass, n + 1, bits)
@@ -257,7 +266,7 @@ def sweep_partitions(  # type: ignore[no-untyped-def]
                 classes += 1
                 squares += r[k] * r[k]
         for k in range(len(theta)):
-            of_theta[k] = constant[k] + classes * np.log(theta[k])
+            of_theta[k] = of_classes[k, classes - 1]
         at = choose(of_theta, len(theta), mixed(seed, clock))
         clock += np.uint64(1)
         for _ in range(2):
