@@ -203,6 +203,13 @@ def test_noise_of_scores_comes_from_numbers_of_items() -> None:
     assert all(row.score_most > 0 for row in found.noisy)
 
 
+def test_copies_of_the_task_into_which_items_were_pooled_move_nothing() -> None:
+    rng = np.random.default_rng(11)
+    answers = rng.random((7, 60)) < expit(rng.normal(0, 1, (7, 1)) - rng.normal(0, 1, 60))
+    found = stress(nb.Scores.from_array(answers.astype(float)), copies=[1, 5], targets=[], draws=0, n_resamples=50)
+    assert found.nash_moved == 0.0
+
+
 def test_without_known_noise_there_are_no_noisy_clones_and_a_note() -> None:
     found = stress(data_of("suite-3"), copies=[1], targets=[])
     assert found.noisy == ()

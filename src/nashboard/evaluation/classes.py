@@ -120,12 +120,16 @@ def hash_neighbours(n: int, i: Ints, j: Ints, counts: Floats) -> Tags:
     return tags
 
 
-def find_score_classes(scores: Scores, *, merge: bool = True) -> tuple[Classes, Classes]:
-    """Return the classes of agents with the same row and of tasks with the same column, errors included."""
+def find_score_classes(scores: Scores, *, merge: bool = True, like: Classes | None = None) -> tuple[Classes, Classes]:
+    """Return the classes of agents with the same row and of tasks with the same column, errors included.
+
+    Classes of agents that are known already, ``like``, only get the order of these scores.
+    """
     turned = np.broadcast_to(scores.lower_is_better, scores.values.shape)
     cells = np.stack([scores.values, *(np.nan_to_num(x, nan=-1.0) for x in (scores.stderr, scores.n)), turned], axis=-1)
     cells = cells + 0.0
     agents, tasks = (find_same_rows(side) if merge else np.arange(len(side)) for side in (cells, cells.swapaxes(0, 1)))
+    agents = agents if like is None else like.first[like.label]
     kept = cells[np.ix_(np.unique(agents), np.unique(tasks))]
     of_agents, of_tasks = np.zeros(len(kept), "S16"), np.zeros(kept.shape[1], "S16")
     for _ in range(ROUNDS):

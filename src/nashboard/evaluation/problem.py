@@ -378,15 +378,14 @@ def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
         if settings.anchor:
             raise InputError("an anchor is for ratings, and scores of agents on tasks have none: leave it out")
         merge &= not (data.scaling == "raw" and settings.scaling in COUNT_COPIES)
-        pooled = not literal and is_item_table(data)
-        if pooled:  # copies of agents are found by their items, before these are pooled
-            exact, _ = find_score_classes(data, merge=merge)
-            data = pool_items(data, exact.first)
+        by_items: Classes | None = None
+        if not literal and is_item_table(data):  # copies of agents are found by their items, before these are pooled
+            by_items, _ = find_score_classes(data, merge=merge)
+            data = pool_items(data, by_items.first)
             notes = data.origin.notes[-1:]
         data, more = prepare_scores(data, settings)
         notes += more
-        by_score, tasks = find_score_classes(data, merge=merge)
-        exact = exact if pooled else by_score
+        exact, tasks = find_score_classes(data, merge=merge, like=by_items)
         table = data.select(pick(data.agents, exact), pick(data.tasks, tasks))
         merged: Data = table
         if not literal and len(table.tasks) == 1 and np.isnan(known_noise(table)).all():

@@ -348,8 +348,11 @@ class Stress(Setup, Findings):
         held = "did not move"
         if not self.nash_unmoved:
             settings = self.game.problem.settings
-            counted = f"scaling={settings.scaling!r}" if settings.scaling in COUNT_COPIES else "selection='maxent'"
-            held = f"moved, because {counted} counts copies"
+            held = "moved"
+            if settings.selection == "maxent":
+                held += ", because selection='maxent' counts copies"
+            elif settings.scaling in COUNT_COPIES:
+                held += f", because scaling={settings.scaling!r} counts copies"
         return (
             f"Nash average: {held}. The largest change of any average is {self.nash_moved:.2g}; every equilibrium is "
             f"certified within {max(self.certificate, ROUNDED):.1g}."
