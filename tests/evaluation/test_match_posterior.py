@@ -269,6 +269,11 @@ def test_different_agents_are_not_pooled_and_thin_data_cannot_tell() -> None:
     assert (clear.groups, clear.verdict) == ((), "no")
     thin = find_near_duplicates(play(truth_of(10, 0.3, 0.0, rng), 2, rng))
     assert (thin.groups, thin.verdict) == ((), "cannot tell")
+    answers = set()
+    for seed in range(4):
+        rng = np.random.default_rng([10, seed])
+        answers.add(find_near_duplicates(play(enter_copies(truth_of(10, 1.0, 0.3, rng), 1), 300, rng)).verdict)
+    assert "no" not in answers  # one pair of copies among 55 pairs that differ
 
 
 def test_one_opponent_keeps_apart_two_agents_that_are_alike_elsewhere() -> None:

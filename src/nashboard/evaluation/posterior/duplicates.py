@@ -103,11 +103,7 @@ class NearDuplicates:
         """Whether copies were entered: yes, no, or cannot tell with these data."""
         if self.groups or (self.partitions is not None and self.partitions.no_copies <= 1 - SURE):
             return "yes"
-        if not self.tested:
-            return "cannot tell"
-        unclear = np.triu(self.different <= 1 / (1 - SURE), 1).sum()
-        n = len(self.agents)
-        return "no" if unclear <= (1 - SURE) * n * (n - 1) / 2 else "cannot tell"
+        return "no" if self.tested and not np.triu(self.different <= 1 / (1 - SURE), 1).any() else "cannot tell"
 
 
 def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -> NearDuplicates:
