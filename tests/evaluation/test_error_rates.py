@@ -52,6 +52,20 @@ def test_among_few_agents_a_clear_lead_is_called_first() -> None:
     assert first >= 15
 
 
+@pytest.mark.parametrize(("tau", "least", "most"), [(0.0, 0, 1), (1.0, 14, 16)])
+def test_cycles_of_payoffs_are_claimed_where_they_are_and_not_where_noise_explains_them(
+    tau: float, least: int, most: int
+) -> None:
+    claimed = 0
+    for k in range(16):
+        rng = np.random.default_rng([1505, k])
+        r, c, noise = rng.normal(0, 0.5, 8), *(np.triu(rng.normal(size=(8, 8)), 1) for _ in range(2))
+        A = 100 * (np.subtract.outer(r, r) + tau * (c - c.T) + 0.3 * (noise - noise.T))
+        said = nb.evaluate(nb.Payoffs.from_array(A, stderr=30.0), n_resamples=50).verdict[1]
+        claimed += "Cycles matter" in said or "cycles are" in said
+    assert least <= claimed <= most
+
+
 def test_three_agents_with_nothing_but_noise_are_hardly_ever_ordered() -> None:
     first = 0
     for k in range(20):

@@ -190,7 +190,7 @@ def measure_transitivity(problem: Problem, level: float) -> Transitivity:
     if not isinstance(data, Matches) or problem.literal or shows_cycles(problem) == found.cyclic:
         return found
     shown = "no " if found.cyclic else ""
-    return replace(found, doubt=f"{shown}cycles of more than {small_cycles(problem)} are shown by the board's model")
+    return replace(found, doubt=f"{shown}cycles of more than {small_cycles(problem)[1]} are shown by the board's model")
 
 
 def transitivity(data: Matches | Scores, level: float) -> Transitivity:

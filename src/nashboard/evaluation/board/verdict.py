@@ -13,7 +13,7 @@ from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.board.contributions import Mover
 from nashboard.evaluation.board.headline import LIKELY, NAMED, SURE, headline
 from nashboard.evaluation.board.warnings import sentence
-from nashboard.evaluation.posterior.matches import LARGE_CYCLES
+from nashboard.evaluation.posterior.matches import CYCLES_MATTER, LARGE_CYCLES
 from nashboard.evaluation.posterior.posterior import TIE
 from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import LOG_ODDS, Problem
@@ -22,7 +22,6 @@ FEW_GAMES = 10  # of an agent: below, its place is hardly known
 FEWEST_AGENTS = 5  # that can show a task to point the wrong way
 SMALL_CYCLES = 0.05  # log-odds, 9 Elo points: cycles whose standard deviation may be smaller are not claimed
 CLOSE = 0.9  # correlation of gaps and ratings from which both are said to order alike
-SMALL_SHARE = 0.1  # of the variance of the payoffs: a cyclic part below it hardly changes the order
 MOST_COMPARED = 1000  # agents of which all pairs are compared
 IDENTIFIED = 3  # agents and tasks from which a shared skill and what it leaves over can be told apart
 
@@ -61,33 +60,37 @@ def ladder_sentence(problem: Problem, board: Board) -> str:
     spread = min(np.ptp(averages), np.ptp(board.gaps)) > 0
     close = bool(spread and np.corrcoef(averages, -board.gaps)[0, 1] > CLOSE)
     order = f"the order is close to that of {'Elo' if isinstance(data, Matches) else 'plain averages'}"
-    share, small = float(facts["cyclic_share"]), f"no cycles of more than {small_cycles(problem)} are shown"
+    share, small = float(facts["cyclic_share"]), f"no cycles of more than {small_cycles(problem)[1]} are shown"
     if not shows_cycles(problem):
-        if facts.get("tau_high", 0.0) > LARGE_CYCLES * cycle_unit(problem) or not facts["shows_cycles"]:
+        if facts.get("tau_high", 0.0) > large_cycles(problem) or not facts["shows_cycles"]:
             return f"N{small[1:]}, but these data could miss them{f'; {order}' * close}."
         return f"A ladder explains these results: {small}{f', so {order}' * close}."
     if isinstance(data, Matches) and data.dependent:
         return "It is unknown whether there are cycles: rows that may be correlated were not taken as clusters."
-    if share < SMALL_SHARE:
+    if share < CYCLES_MATTER:
         return f"A ladder explains most of these results; cycles are {share:.0%} of the variance of the payoffs."
     return f"Cycles matter here: they are {share:.0%} of the variance of the payoffs, and one rating cannot show them."
 
 
 def shows_cycles(problem: Problem) -> bool:
     """Return whether the posterior of a model with ratings and cycles excludes that cycles are small."""
-    return bool(problem.draws.facts.get("tau_low", 0.0) > SMALL_CYCLES * cycle_unit(problem))
+    return bool(problem.draws.facts.get("tau_low", 0.0) > small_cycles(problem)[0])
 
 
-def cycle_unit(problem: Problem) -> float:
-    """Return what sizes of cycles are measured in: log-odds, or the spread of ratings for payoffs of another unit."""
-    return 1.0 if problem.unit == LOG_ODDS else float(problem.draws.facts.get("sigma", 1.0))
+def large_cycles(problem: Problem) -> float:
+    """Return the size of cycles that would be missed if it were not excluded."""
+    return LARGE_CYCLES * (1.0 if problem.unit == LOG_ODDS else float(problem.draws.facts.get("sigma", 1.0)))
 
 
-def small_cycles(problem: Problem) -> str:
-    """Return the standard deviation below which cycles are called small."""
+def small_cycles(problem: Problem) -> tuple[float, str]:
+    """Return the standard deviation below which cycles are called small, and how that is said.
+
+    Of payoffs that are no log-odds nothing is known beforehand but that cycles matter or not with even odds.
+    """
     if problem.unit == LOG_ODDS:
-        return f"{SMALL_CYCLES * POINTS_PER_LOGIT:.0f} Elo points"
-    return f"{SMALL_CYCLES:.0%} of the spread of ratings"
+        return SMALL_CYCLES, f"{SMALL_CYCLES * POINTS_PER_LOGIT:.0f} Elo points"
+    ratio = (2 * CYCLES_MATTER / (1 - CYCLES_MATTER)) ** 0.5  # of tau to sigma
+    return ratio * float(problem.draws.facts.get("sigma", 1.0)), f"{CYCLES_MATTER:.0%} of the variance of the payoffs"
 
 
 def pairs_sentence(problem: Problem) -> str:
