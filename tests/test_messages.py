@@ -95,3 +95,12 @@ def test_a_segment_that_is_left_out_says_what_to_type(command: Run, tmp_path: Pa
     said = command("evaluate", str(path), "--segment", "language", "--resamples", "2").stderr
     assert "language = de left out: " in said
     assert "pass -r metric=... to choose one" in said
+
+
+def test_results_of_the_command_are_not_taken_for_data(command: Run, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.json"
+    command("evaluate", "dataset:rock-paper-scissors", "--resamples", "5", "-o", str(saved))
+    said = command("evaluate", str(saved), code=2).stderr
+    assert "'saved.json' is a result of nashboard (evaluation), not data: nashboard report and nashboard changes" in said
+    command("nash", "dataset:rock-paper-scissors", "--format", "json", "-o", str(saved))
+    assert "is a result of nashboard (nash), not data" in command("elo", str(saved), code=2).stderr

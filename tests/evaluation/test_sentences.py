@@ -6,6 +6,7 @@ A sentence that matches no pattern fails: new sentences are added here.
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -17,11 +18,15 @@ import nashboard as nb
 from evaluation.arenas import cloned, data_of, leads, play, played
 from nashboard._types import Floats
 from nashboard.charts.boards import describe_top
+from nashboard.evaluation.board.board import Board
+from nashboard.evaluation.board.headline import headline
+from nashboard.evaluation.board.verdict import few_games_sentence
 
 N = r"[\d,]+"
 ONCE = "(, copies counted once,)?"
 P = r"\d\.\d\d"
 WHO = r"\S+( \d+)?"
+SAME = rf"( = {WHO}| and {N} copies)?"
 SHARED = "shared skills"
 OPEN = r"( On \d+ tasks? without a shared skill the \w+ differ by more than .* numbers of items\.)?"
 OPEN += r"( \d+ (is|are) uncertain and counts? in some of the draws\.)?"
@@ -151,25 +156,25 @@ def evaluation(case: str) -> nb.Evaluation:
 
 
 VERDICT = {
-    rf"{WHO}( and {N} alike)? is first \(P = {P}\)({NEXT})?\.({BELOW})?": {
+    rf"{WHO}{SAME} is first \(P = {P}\)({NEXT})?\.({BELOW})?": {
         "steep", "two", "payoffs with errors", "plain", "alike", "unbeaten", "mixed",
     },
-    rf"{WHO}( and {N} alike)? is probably first \(P = {P}\){NEXT}\.({BELOW})?": {
+    rf"{WHO}{SAME} is probably first \(P = {P}\){NEXT}\.({BELOW})?": {
         "ladder", "close", "star", "copies", "probably",
     },
     rf"{WHO} \({P}\) is first\. {NAMES} may share it\.": {"groups"},
     rf"First place is undecided: the candidates are {NAMES}\.({BELOW})?": {
         "even", "thin", "two alike",
     },
-    rf"({N} of|All) {N} \w+ share first place: {NAMES}\.( {NAMES} may share it\.)?": {"cycle"},
-    rf"{N} of {N} \w+ are at the top with a probability of at least 1/2: {NAMES}\. Whether .* is undecided\.": {
+    rf"({N} of|All) {N} \w+{ONCE} share first place: {NAMES}\.( {NAMES} may share it\.)?": {"cycle"},
+    rf"({N} of|All) {N} \w+{ONCE} are at the top with a probability of at least 1/2: {NAMES}\. Whether .* is .*\.": {
         "rotation",
     },
     rf"(agent {N} played \d games?(; )?)+\.": {"newcomer"},
     r"First place depends on 'task 6', .*: if a low one is, pass lower_is_better=\['task 6'\] \(.*\)\.": {"inverted"},
     r"All 4 agents are equivalent: nothing in these data separates them\.": {"draws"},
     rf"{WHO} is first: it is the only member of the equilibrium\.": {"exact ladder", "rates"},
-    rf"({N} of|All) {N} agents share first place: [^(]*\.": {"exact", "payoffs", "exact scores"},
+    rf"({N} of|All) {N} agents{ONCE} share first place: [^(]*\.": {"exact", "payoffs", "exact scores"},
     r"A ladder explains these results: no cycles .*, so the order is close to that of (Elo|plain averages)\.": {
         "ladder", "steep", "copies", "payoffs with errors",
     },
@@ -357,9 +362,26 @@ def test_where_copies_are_counted_stress_says_which_setting_counts_them() -> Non
     assert ("scaling='rank' counts copies" in said) is not ranked.nash_unmoved
 
 
+def with_chances(*chances: float) -> Board:
+    """Return a board of agents that are at the top with these probabilities."""
+    board = evaluation("cycle").board
+    return replace(board, probability_top=np.array(chances))
+
+
+def test_numbers_of_the_headline_agree_with_those_that_are_shown() -> None:
+    assert headline(with_chances(0.6, 0.2, 0.035)).endswith("Everybody else is below 0.05.")  # 0.035 is shown as 0.04
+    pooled = replace(with_chances(0.99, 0.97, 0.97), classes=np.array([0, 1, 1]))
+    both = "agent 1 (0.99) and agent 2 = agent 3 (0.97)"
+    assert headline(pooled) == f"All 2 agents, copies counted once, share first place: {both}."
+    board = replace(with_chances(0.6, 0.2, 0.1), games=np.array([50.0, 1, 3]))
+    assert few_games_sentence(board) == "agent 2 played 1 game; agent 3 played 3 games."
+
+
 def test_the_brief_headline_is_no_surer_than_the_headline() -> None:
     assert repr(evaluation("two alike")) == "Evaluation(2 agents: First place is undecided)"
     assert "may share first place" in repr(evaluation("rotation"))
+    assert describe_top(with_chances(0.99, 0.97, 0.6)) == "2 agents share first place"
+    assert describe_top(with_chances(0.99, 0.7, 0.6)) == "agent 1 is first"
     assert " first)" in repr(evaluation("steep"))
 
 

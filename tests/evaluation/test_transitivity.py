@@ -52,10 +52,12 @@ def test_a_cycle_says_how_many_triples_were_tried_and_what_the_best_reaches_by_l
     assert weak.sentences()[1].endswith(
         " standard errors, and by noise alone the only triple stays below 2.0 in 95% of cases: it may be noise"
     )
-    assert weak.table().notes == ("z: by noise alone the only triple stays below 2.0 in 95% of cases; it may be noise",)
+    assert weak.table().notes == (
+        "largest z: by noise alone the only triple stays below 2.0 in 95% of cases; it may be noise",
+    )
     tasks = nb.Scores.from_array(np.array([[1, 2, 3], [3, 1, 2], [2, 3, 1]]))
     (note,) = ladder_of(tasks).table().notes  # what noise reaches is known for independent games only
-    assert note == "z: all pairs are compared on the same tasks, so these games are not independent; it may be noise"
+    assert note == "all pairs are compared on the same tasks, so these games are not independent; it may be noise"
     clear = ladder_of(data_of("rock-paper-scissors"))
     assert clear.sentences()[1].endswith(": it is beyond noise")
     assert clear.beyond_luck == 1

@@ -343,4 +343,4 @@ def test_wrong_options_are_said_in_a_sentence(league: nb.Evaluation) -> None:
 def test_copies_take_no_place_in_a_chart_of_rank_changes() -> None:
     table = [[0.9, 0.8, 0.9], [0.5, 0.6, 0.5], [0.5, 0.6, 0.5], [0.2, 0.1, 0.1]]
     found = nb.evaluate(nb.Scores.from_array(table, agents=["a", "b", "b again", "c"]), n_resamples=20)
-    assert nb.charts.rank_changes(found).title.text == "Nobody of 4 agents changes place"
+    assert nb.charts.rank_changes(found).title.text == "None of 4 agents changes place"

@@ -234,12 +234,12 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
     board = evaluation.board
     if agent not in board.names:
         raise InputError(f"there is no agent {agent!r}{nearest(str(agent), board.names)}")
-    what, best = ("opponent", "the best") if evaluation.task_board is None else ("task", "the team at the top")
+    what, best = ("opponent", "the best") if evaluation.task_board is None else ("task", "the best mixture of agents")
     shown = evaluation.contributions[agent][: checked_top(top)]
     gap = -float(board.gaps[board.names.index(agent)]) + 0.0
     rows = contribution_rows(shown, gap, counted(evaluation))
     base = alt.Chart(inline(rows))
-    x = alt.X("term:Q", title=[f"what it adds to the distance to {best}", f"({unit_words(evaluation.board.unit)})"],
+    x = alt.X("term:Q", title=f"gain or loss ({unit_words(evaluation.board.unit)})",
               axis=alt.Axis(tickCount=6))  # fmt: skip
     y = alt.Y("label:N", sort=None, axis=axis_of_names())
     tips = [text("name", what), number("weight", "weight", ".1%"), number("result", "result"),

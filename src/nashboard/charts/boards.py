@@ -86,7 +86,7 @@ def board_chart(board: Board, top: int) -> Chart:
     fields = ("other", "other_low", "other_high")
     panels.append(forest(base, rows, fields, [unit], ["other"], bare, tips).properties(width=150))
     at_top = describe_top(board)
-    note = "Blue is at the top with a probability of at least 1/2."
+    note = "Blue points are at the top with a probability of at least 1/2."
     said = [note, interval_sentence(board)]
     return titled(
         alt.hconcat(*(panel.properties(height=alt.Step(ROW)) for panel in panels), spacing=12),

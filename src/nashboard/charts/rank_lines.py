@@ -89,10 +89,10 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
         ),
     ]  # fmt: skip
     moved = sum(row["way"] != "same" for row in rows)
-    part = f"the first {n:,} of {len(board.names):,} agents by Nash average" if n < len(board.names) else "all agents"
+    call = board.call
+    part = f"the first {n:,} of {len(board.names):,} {call} by Nash average" if n < len(board.names) else f"all {call}"
     of = f"of the first {n:,}" if n < len(board.names) else f"of {n:,}"
-    changes = "changes" if moved == 1 else "change"
-    title = f"{moved:,} {of} agents {changes} place" if moved else f"Nobody {of} agents changes place"
+    title = f"{f'{moved:,}' if moved else 'None'} {of} {call} {'change' if moved > 1 else 'changes'} place"
     return titled(
         layered(*layers).properties(width=260, height=max(n, 2) * ROW),
         title,

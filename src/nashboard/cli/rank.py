@@ -99,7 +99,10 @@ def note_exact(data: Any, agents: Iterable[str], how: str = EXACT) -> None:
     rare = {name: games[name] for name in agents if games.get(name, FEW_GAMES) < FEW_GAMES}
     few = [f"{name} ({count(number)} {plural(number, 'games')})" for name, number in rare.items()]
     more = f" and {len(few) - 3:,} more" if len(few) > 3 else ""
-    note((f"Few games decide the place of {', '.join(few[:3])}{more}: " if few else "note: ") + how)
+    remedy = (
+        f"; --min-games {FEW_GAMES} leaves such agents out" if few and "prompts" not in options.given_options() else ""
+    )
+    note((f"Few games decide the place of {', '.join(few[:3])}{more}: " if few else "note: ") + how + remedy)
 
 
 def note_pooled_prompts(data: Any) -> None:

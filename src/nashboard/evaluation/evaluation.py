@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from nashboard._tables import Column, Table, as_html, plain
 from nashboard._text import nearest
 from nashboard._types import Floats, Ints
 from nashboard.errors import InputError
-from nashboard.evaluation.board.board import Board
+from nashboard.evaluation.board.board import Board, gap_decimals
 from nashboard.evaluation.board.contributions import Contribution, Mover
 from nashboard.evaluation.board.headline import describe_first
 from nashboard.evaluation.posterior.posterior import Posterior
@@ -136,17 +136,33 @@ class Evaluation:
         """Return the opponents or tasks that contribute most to an agent's gap."""
         if agent not in self.contributions:
             raise InputError(f"there is no agent {agent!r}{nearest(agent, self.contributions)}")
-        what = "opponent" if self.task_board is None else "task"
-        return Table.of(
-            self.contributions[agent],
-            Column(what, f"{what} with weight in the equilibrium", cell="name"),
-            Column("weight", "its mean share in the equilibrium, copies together"),
-            Column("result", "expected payoff against it" if what == "opponent" else "expected score"),
-            Column("term", "what it contributes to minus the gap"),
-            Column("low", "lower end of the term's interval"),
-            Column("high", "upper end of the term's interval"),
+        found = self.all_contributions()
+        return replace(
+            found,
+            columns=found.columns[1:],
+            rows=tuple(row[1:] for row in found.rows if row[0] == agent),
             title=f"largest contributions to the gap of {agent!r}",
         )
+
+    def all_contributions(self) -> Table:
+        """Return the opponents or tasks that contribute most to each agent's gap, the best agent first."""
+        what, decimals = "opponent" if self.task_board is None else "task", gap_decimals(self.board.unit)
+        parts = ("name", "weight", "result", "term", "low", "high")
+        columns = (
+            Column("agent", "name of the agent"),
+            Column(what, f"{what} that contributes most to its gap, with weight in the equilibrium"),
+            Column("weight", "mean share in the equilibrium, copies together"),
+            Column(
+                "result", "expected payoff against it" if what == "opponent" else "expected score", decimals=decimals
+            ),
+            Column("term", "what it contributes to minus the gap", decimals=decimals),
+            Column("low", "lower end of the term's interval", decimals=decimals),
+            Column("high", "upper end of the term's interval", decimals=decimals),
+        )
+        names = [self.board.names[k] for k in self.board.order]
+        terms = [(name, one) for name in names for one in self.contributions[name]]
+        rows = tuple((name, *(getattr(one, part) for part in parts)) for name, one in terms)
+        return Table(columns=columns, rows=rows)
 
     def audit(self, **options: Any) -> Any:
         """Check the data with the settings of this evaluation; options as in `nashboard.audit`."""

@@ -1,7 +1,7 @@
 """The first screen, the whole board, and the boards of segments."""
 
 from nashboard import charts
-from nashboard._tables import Column, Table
+from nashboard._tables import Table
 from nashboard.evaluation.audit.checks import NO_LOSS
 from nashboard.evaluation.board.warnings import UNBEATEN
 from nashboard.evaluation.evaluation import Evaluation
@@ -95,8 +95,8 @@ def show_board(found: Findings) -> Section:
             grid(
                 evaluation.leaderboard("all"),
                 "agents",
-                caption="All agents, best first",
-                things="agents",
+                caption=f"All {evaluation.board.call}, best first",
+                things=evaluation.board.call,
                 named=1,
                 saved=True,
                 telling=("rank", "agent", "P(top)", "gap", "gap low", "gap high"),
@@ -121,25 +121,13 @@ def interval_words(evaluation: Evaluation) -> tuple[str, ...]:
 
 def gap_terms(evaluation: Evaluation) -> tuple[Part, ...]:
     """Return the opponents or tasks that contribute most to each agent's gap."""
-    what = "opponent" if evaluation.task_board is None else "task"
-    table = Table(
-        columns=(
-            Column("agent", "name of the agent"),
-            Column(what, f"one of the {what}s that contribute most to its gap"),
-            Column("weight", f"mean share of that {what} in the equilibrium"),
-            Column("result", "expected payoff against it" if what == "opponent" else "expected score"),
-            Column("term", "what it contributes to minus the gap"),
-        ),
-        rows=tuple(
-            (evaluation.board.names[k], one.name, one.weight, one.result, one.term)
-            for k in evaluation.board.order
-            for one in evaluation.contributions[evaluation.board.names[k]]
-        ),
-    )
+    what, table = "opponent" if evaluation.task_board is None else "task", evaluation.all_contributions()
+    telling = ("agent", what, "weight", "result", "term")
     if not table.rows:
         return ()
     caption = f"The {what}s that contribute most to each gap"
-    return (Fold(title="What each gap is made of", parts=(grid(table, "made-of", caption=caption, things="lines"),)),)
+    made_of = grid(table, "made-of", caption=caption, things="lines", telling=telling)
+    return (Fold(title="What each gap is made of", parts=(made_of,)),)
 
 
 def explained_moves(evaluation: Evaluation) -> tuple[Part, ...]:

@@ -19,6 +19,7 @@ PHONE, NAME = 44, 13  # characters of a row on a phone, and of the name in it, w
 MOST_ROWS = 2000  # of a table on a page; a browser scrolls so many without trouble
 OWN_NAME = re.compile(r"\b(param|view|selector)_(\d+)\b")
 
+RANKS = re.compile(r"\d+-\d+")
 NAMING = ("name", "param", "views", "expr", "test", "filter", "calculate", "signal")  # where such a name can stand
 
 DATA = ("datasets", "values", "domain", "sort")  # where an agent's name can stand, which is never touched
@@ -189,7 +190,9 @@ def grid(
 
 
 def text_style(text: str) -> str:
-    """Return the class of a cell of text: how narrow it may get depends on its length."""
+    """Return the class of a cell of text: how narrow it may get depends on its length; ranks such as 2-10 are whole."""
+    if RANKS.fullmatch(text):
+        return "ends"
     return "sentence" if len(text) > 100 else "words" if len(text) > 18 else ""
 
 

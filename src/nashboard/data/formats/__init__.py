@@ -134,6 +134,7 @@ def find_format(name: str) -> Format:
 
 def recognise(source: Input) -> tuple[Format, Input]:
     """Return the first format that fits, and the source as it is read: with the cells of objects, if it needs them."""
+    refuse_results(source)
     entry = next((entry for entry in FORMATS if entry.fits(source)), None)
     if entry in (None, WIDE) and (flat := source.flat) is not None:
         inside = next((entry for entry in FORMATS if entry.on_frames and entry.fits(flat)), None)
@@ -154,6 +155,16 @@ def recognise(source: Input) -> tuple[Format, Input]:
         f"{source.name!r} is {what} in no known layout: looked for harness results, a list of records, scores by agent "
         f"and arrays of runs{describe_closest(source.document)}"
     )
+
+
+def refuse_results(source: Input) -> None:
+    """Raise an error for what a command of nashboard wrote: its tables look like data."""
+    content = source.document if source.is_document else None
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if isinstance(schema, str) and schema.startswith("nashboard/"):
+        kind = schema.split("/")[1]
+        readers = ": nashboard report and nashboard changes read it" * (kind == "evaluation")
+        raise InputError(f"{source.name!r} is a result of nashboard ({kind}), not data{readers}")
 
 
 def describe_closest(content: Any) -> str:

@@ -168,7 +168,7 @@ class Transitivity(Part):
             Column("in words", "the cycle as a sentence", most=400, cell=NamedCycle.sentence),
             title="the strongest cycles",
             telling=("in words", "curl", "z"),
-            notes=(f"z: {self.untold or self.by_luck()}; {self.found()}",) if self.cycles else (),
+            notes=(f"{self.untold or f'largest z: {self.by_luck()}'}; {self.found()}",) if self.cycles else (),
         )
 
     def found(self) -> str:

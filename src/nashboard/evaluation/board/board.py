@@ -156,11 +156,20 @@ class BoardColumn:
 
 
 def one_column(
-    name: str, meaning: str, cells: Callable[[Board], list[Cell]], decimals: int = 3, **more: Any
+    name: str, meaning: str, cells: Callable[[Board], list[Cell]], decimals: int | None = 3, **more: Any
 ) -> BoardColumn:
-    """Return a column that is the same for people and machines."""
-    column = Column(name, meaning, decimals=decimals)
-    return BoardColumn(build=lambda board, combine: [(column, cells(board))], **more)
+    """Return a column that is the same for people and machines; None gives it the decimals of the gap."""
+
+    def build(board: Board, combine: bool) -> Built:
+        shown = gap_decimals(board.unit) if decimals is None else decimals
+        return [(Column(name, meaning, decimals=shown), cells(board))]
+
+    return BoardColumn(build=build, **more)
+
+
+def gap_decimals(unit: str) -> int:
+    """Return how many decimals gaps and averages deserve in their unit."""
+    return 0 if unit == "Elo points" else 3
 
 
 def interval_column(
@@ -203,10 +212,9 @@ def rank_column(board: Board, combine: bool) -> Built:
 def gap_column(board: Board, combine: bool) -> Built:
     """Return the gap with its interval."""
     what = "distance to the best by Nash average" if board.kind == "agent" else "how much easier than the hardest"
-    decimals = 0 if board.unit == "Elo points" else 3
     unit = {"given": "in the unit of the payoffs"}.get(board.unit, board.unit)
     meaning, ends = f"{what}, {unit}", (board.gap_low, board.gap_high)
-    return interval_column("gap", meaning, board.gaps, *ends, board, combine=combine, decimals=decimals)
+    return interval_column("gap", meaning, board.gaps, *ends, board, combine=combine, decimals=gap_decimals(board.unit))
 
 
 def second_columns(board: Board, combine: bool) -> Built:
@@ -263,7 +271,7 @@ AGENT_COLUMNS: tuple[BoardColumn, ...] = (
     one_column("weight", WEIGHT, lambda b: numbers(b.weights), default=False),
     one_column(
         "uniform", "plain average with equal weights, copies counted as entered", lambda b: numbers(b.uniform),
-        default=False,
+        None, default=False,
     ),
     one_column("uniform rank", "place by the plain average", lambda b: ints(b.uniform_ranks), default=False),
     one_column(

@@ -1,7 +1,5 @@
 """Who is first, or who may be: the first sentence of the verdict, and its short form."""
 
-from math import floor
-
 from nashboard._text import listed, shortened
 from nashboard.evaluation.board.board import Board
 
@@ -20,13 +18,13 @@ def headline(board: Board) -> str:
     if board.exact:
         if len(first) == 1:
             return f"{next(iter(first))} is first: it is the only member of the equilibrium."
-        return f"{share_of(len(first), len(chances), board.call)} share first place: {listed(list(first), NAMED)}."
+        return f"{share_of(len(first), board)} share first place: {listed(list(first), NAMED)}."
     if len(first) > 1:
-        return shared_headline(first, len(chances), board.call)
+        return shared_headline(first, board)
     leader = find_leader(chances)
     others = {name: p for name, p in chances.items() if name != leader and p >= MENTIONED}
     rest = [p for name, p in chances.items() if name != leader and name not in others]
-    below = f" Everybody else is below {floor(100 * max(rest) + 1) / 100:.2f}." if others and rest else ""
+    below = f" Everybody else is below {round(max(rest), 2) + 0.01:.2f}." if others and rest else ""  # as it is shown
     if leader is None:
         named = others or dict(list(chances.items())[:NAMED])
         return f"First place is undecided: the candidates are {name_most(named)}.{below}"
@@ -40,28 +38,29 @@ def describe_first(board: Board) -> str:
     first = [p for p in chances.values() if p >= LIKELY]
     if len(chances) == 1 < len(board.names):
         return f"All {len(board.names):,} {board.call} are equivalent"
-    if len(first) > 1:
-        return f"{len(first):,} {board.call} {'' if min(first) >= SURE else 'may '}share first place"
-    leader = find_leader(chances)
+    if len(first) > 1 and sum(p >= SURE for p in first) != 1:
+        sure = [p for p in first if p >= SURE]
+        return f"{len(sure or first):,} {board.call} {'' if sure else 'may '}share first place"
+    leader = next(iter(chances)) if len(first) > 1 else find_leader(chances)
     if leader is None:
         return "First place is undecided"
     chance = "" if chances[leader] >= SURE else f" (P = {chances[leader]:.2f})"
     return f"{shortened(leader, 40)} is {first_in_words(chances[leader])}{chance}"
 
 
-def shared_headline(first: dict[str, float], size: int, call: str) -> str:
+def shared_headline(first: dict[str, float], board: Board) -> str:
     """Return who shares first place, and who may, where several are at the top with a probability of at least 1/2."""
     sure = {name: p for name, p in first.items() if p >= SURE}
     likely = {name: p for name, p in first.items() if p < SURE}
     if not sure:
         return (
-            f"{len(first):,} of {size:,} {call} are at the top with a probability of at least 1/2: "
+            f"{share_of(len(first), board)} are at the top with a probability of at least 1/2: "
             f"{name_most(first)}. Whether they share first place is undecided."
         )
     open_end = f" {name_most(likely)} may share it." if likely else ""
     if len(sure) == 1:
         return f"{name_most(sure)} is first.{open_end}"
-    return f"{share_of(len(sure), size, call)} share first place: {name_most(sure)}.{open_end}"
+    return f"{share_of(len(sure), board)} share first place: {name_most(sure)}.{open_end}"
 
 
 def class_chances(board: Board) -> dict[str, float]:
@@ -72,10 +71,16 @@ def class_chances(board: Board) -> dict[str, float]:
         members.setdefault(int(board.classes[k]), []).append(board.names[k])
         chance[int(board.classes[k])] = float(board.probability_top[k])
     order = sorted(members, key=lambda label: -chance[label])
-    return {
-        min(members[label]) + f" and {len(members[label]) - 1:,} alike" * (len(members[label]) > 1): chance[label]
-        for label in order
-    }
+    return {name_class(sorted(members[label])): chance[label] for label in order}
+
+
+def name_class(members: list[str]) -> str:
+    """Return the name of entries that count once: ``a``, ``a = b``, or ``a and 3 copies``.
+
+    >>> name_class(["a", "b"]), name_class(["a", "b", "c"])
+    ('a = b', 'a and 2 copies')
+    """
+    return " = ".join(members) if len(members) < 3 else f"{members[0]} and {len(members) - 1:,} copies"
 
 
 def find_leader(chances: dict[str, float]) -> str | None:
@@ -97,6 +102,8 @@ def name_most(chances: dict[str, float], most: int = NAMED) -> str:
     return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
 
 
-def share_of(count: int, size: int, call: str) -> str:
-    """Return ``2 of 20 agents``, or ``All 3 agents``."""
-    return f"All {size:,} {call}" if count == size else f"{count:,} of {size:,} {call}"
+def share_of(count: int, board: Board) -> str:
+    """Return ``2 of 20 agents``, or ``All 3 agents``; copies count once."""
+    size = len(set(board.classes.tolist()))
+    once = ", copies counted once," * (size < len(board.names))
+    return (f"All {size:,} {board.call}" if count == size else f"{count:,} of {size:,} {board.call}") + once

@@ -11,7 +11,7 @@ from nashboard.data.scores import Scores
 from nashboard.data.table.columns import HIGH_IS_GOOD, is_called_low, spell_option
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.board.contributions import Mover
-from nashboard.evaluation.board.headline import LIKELY, NAMED, SURE, headline
+from nashboard.evaluation.board.headline import LIKELY, MENTIONED, NAMED, SURE, headline
 from nashboard.evaluation.board.warnings import sentence
 from nashboard.evaluation.posterior.matches import CYCLES_MATTER, LARGE_CYCLES
 from nashboard.evaluation.posterior.posterior import TIE
@@ -40,10 +40,10 @@ def write_verdict(problem: Problem, board: Board, tasks: Board | None, movers: t
 
 
 def few_games_sentence(board: Board) -> str:
-    """Return how many games those played who are first, or likeliest to be, where these are few: a count, no test."""
-    first = np.flatnonzero(board.probability_top >= min(LIKELY, board.probability_top.max()))
-    few = [k for k in first if board.games[k] < FEW_GAMES][:NAMED]
-    said = [f"{board.names[k]} played {count(board.games[k])} {plural(board.games[k], 'games')}" for k in few]
+    """Return how many games the candidates played, where these are few: a count, no test."""
+    first = np.flatnonzero(board.probability_top >= min(MENTIONED, board.probability_top.max()))
+    few = [k for k in first[np.argsort(-board.probability_top[first], kind="stable")] if board.games[k] < FEW_GAMES]
+    said = [f"{board.names[k]} played {count(board.games[k])} {plural(board.games[k], 'games')}" for k in few[:NAMED]]
     return f"{'; '.join(said)}." if said else ""
 
 

@@ -47,6 +47,7 @@ Verdict = Literal["better", "worse", "equivalent", "undecided"]
 Over = Literal["tasks", "runs"]
 
 SIMILAR = 10.0  # tasks whose largest scores differ by less than this factor are in one unit
+MOST_NEEDED = 1_000_000  # observations: a larger number says no more than that there is hardly a difference
 FEWEST_CLUSTERS = 10  # below this, cluster-robust errors are too small (Cameron, Gelbach and Miller 2008)
 
 
@@ -121,8 +122,8 @@ class Comparison(Result):
         leader, other = (self.a, self.b) if self.difference > 0 else (self.b, self.a)
         sentence = f"Undecided: {leader} leads {other} {by}"
         if needed := self.games_needed:
-            observations = f"{about(needed):,} more {plural(needed, self.counted)}"
-            sentence += f" About {observations} would show such a lead with 80% power."
+            many = f"Over {MOST_NEEDED:,}" if needed > MOST_NEEDED else f"About {about(needed):,}"
+            sentence += f" {many} more {plural(needed, self.counted)} would show such a lead with 80% power."
         return sentence
 
     def table(self) -> Table:
@@ -155,7 +156,11 @@ class Comparisons(Result):
             Column("p", f"two-sided p-value{', Holm' if len(self.rows) > 1 else ''}", decimals=4, cell="p_value"),
             Column("P(a better)", MEANING_OF_P["Elo points" in first.unit], cell="probability_superior"),
             Column(first.counted, "observations that were used", cell="n"),
-            Column("needed", f"more {first.counted} to detect this difference with 80% power", cell="games_needed"),
+            Column(
+                "needed",
+                f"more {first.counted} to show this difference with 80% power; a dash: over {MOST_NEEDED:,} or unknown",
+                cell=lambda row: row.games_needed if (row.games_needed or 0) <= MOST_NEEDED else None,
+            ),
             notes=(*dict.fromkeys(note for row in self.rows for note in row.notes), *self.explain_verdicts()),
         )
 
