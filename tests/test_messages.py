@@ -101,6 +101,6 @@ def test_results_of_the_command_are_not_taken_for_data(command: Run, tmp_path: P
     saved = tmp_path / "saved.json"
     command("evaluate", "dataset:rock-paper-scissors", "--resamples", "5", "-o", str(saved))
     said = command("evaluate", str(saved), code=2).stderr
-    assert "'saved.json' is a result of nashboard (evaluation), not data: nashboard report and" in said
+    assert "saved.json' is a result of nashboard (evaluation), not data: nashboard report and" in said
     command("nash", "dataset:rock-paper-scissors", "--format", "json", "-o", str(saved))
     assert "is a result of nashboard (nash), not data" in command("elo", str(saved), code=2).stderr

@@ -350,6 +350,14 @@ PLAIN: dict[tuple[str, ...], tuple[int, str, str]] = {}  # outcomes without an o
         ),
         (["methods", "--seed", "2"], "--seed has no effect: it is for a file, and none was given"),
         (["datasets", "atari", "--format", "json"], "--format has no effect: the description of a data set is text"),
+        (
+            ["evaluate", LOG, "--call", "bots", "-o", "x.csv"],
+            "--call has no effect: the columns of csv have fixed names",
+        ),
+        (["hodge", LOG, "--format", "csv", "--no-split"], "--split has no effect: csv contains the ratings alone"),
+        (["hodge", LOG, "--show", "cycles", "--split"], "--split has no effect: the table of cycles has no shares"),
+        (["latent", SCORES, "-o", "x.json", "--ends", "2"], "--ends has no effect: json contains all agents and tasks"),
+        (["exposure", LOG, "--family", "x=[ab]", "-o", "x.csv"], "--family has no effect: csv contains the agents"),
         (["nash", LOG, "--tasks"], "--tasks has no effect: it is for scores"),
         (["nash", LOG, "--format", "json", "--top", "3"], "--top has no effect: json contains"),
     ],
@@ -408,6 +416,16 @@ def test_a_file_contains_what_would_be_printed(
     assert not done.stdout
     assert f"Wrote 'x.{ending}'." in done.stderr.splitlines()
     assert Path(f"x.{ending}").read_text() == printed
+
+
+def test_beside_a_table_for_programs_the_sentence_is_a_note(
+    folder: Path, command: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    done = command("plan", LOG, "--format", "csv", "--games", "10")
+    assert done.stdout.startswith("a,b,games")
+    assert "10 games as planned" in done.stderr
+    assert not command("plan", LOG, "--format", "csv", "--games", "10", "--quiet").stderr
 
 
 def test_a_file_is_written_also_where_a_condition_ends_the_command(

@@ -348,6 +348,8 @@ def exposure(
     from nashboard.data.matches import Matches
     from nashboard.evaluation.decide.voters import exposure as run
 
+    if listing.format is options.Format.csv:
+        options.refuse(("family",), "csv contains the agents alone; text and json contain families")
     data = connecting.keep(reading.data(source))
     if not isinstance(data, Matches):
         raise InputError(f"{source!r} does not contain matches: exposure is about games between agents")

@@ -72,6 +72,8 @@ def evaluate(
     shown = Format.json if page else listing.format
     if shown is Format.json:
         options.refuse(("tasks", "top", "columns"), f"{'a report' if page else 'json'} contains agents and tasks")
+    if shown is Format.csv:
+        options.refuse(("call",), "the columns of csv have fixed names")
     settings = evaluating.settings()
     if several:
         with listing.written():

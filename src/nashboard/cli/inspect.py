@@ -81,6 +81,10 @@ def hodge(
 
     if listing.format is Format.json:
         refuse(("what",), "json contains ratings and cycles")
+    elif what is Shown.cycles:
+        refuse(("split",), "the table of cycles has no shares")
+    elif listing.format is Format.csv:
+        refuse(("cycles", "split"), "csv contains the ratings alone; --show cycles or json contains cycles")
     data = reading.data(source)
     if isinstance(data, Scores):
         raise InputError(
@@ -151,6 +155,8 @@ def latent(
     from nashboard.algebra.latent import latent as decompose
     from nashboard.data.scores import Scores
 
+    if listing.format is Format.json:
+        refuse(("ends",), "json contains all agents and tasks")
     data = whole(reading.data(source), missing)
     if not isinstance(data, Scores):
         raise InputError(

@@ -70,9 +70,8 @@ class Showing:
             show_sections(sentences, map(self.shorten, tables), notes)
             return
         show(tables[0] if self.top is None else tables[0].head(self.top), self.format)
-        if self.output is not None:  # the file contains the table alone
-            for sentence in sentences:
-                note(sentence)
+        for sentence in sentences:  # what was printed, or written, is the table alone
+            note(sentence)
 
     def shorten(self, table: Table) -> Table:
         """Return the rows for a screen, with a note on how to see more."""

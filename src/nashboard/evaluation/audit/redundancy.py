@@ -234,11 +234,12 @@ class Redundancy(Part):
         lines = []
         for moved in self.merged:
             if moved.winner_changed or (moved.rank_moved and moved.method != "nash"):  # gaps of draws differ by chance
-                change = f"moves {moved.who} from rank {moved.rank_before} to {moved.rank_after}"
+                method = LABELS[moved.method]
+                change = f"moves {moved.who} from rank {moved.rank_before} to {moved.rank_after} by {method}"
                 if moved.winner_changed:
                     change += f" and changes the winner from {', '.join(moved.winners_before)} to "
                     change += ", ".join(moved.winners_after)
-                lines.append(f"merging them {change} ({LABELS[moved.method]})")
+                lines.append(f"merging them {change}")
         return tuple(lines)
 
     def table(self) -> Table:
