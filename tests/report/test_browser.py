@@ -148,11 +148,13 @@ def test_nothing_overflows_the_page(visit: Any, name: str, width: int) -> None:
     assert outside == []
 
 
-def test_no_picture_scrolls_sideways_on_a_phone(visit: Any) -> None:
-    seen = visit("atari", viewport={"width": 390, "height": 800})
+@pytest.mark.parametrize("name", ["atari", "matches"])
+def test_no_picture_or_table_scrolls_sideways_on_a_phone(visit: Any, name: str) -> None:
+    seen = visit(name, viewport={"width": 390, "height": 800})
     seen.drawn()
+    seen.unfold()
     wide = seen.page.evaluate(
-        """() => Array.from(document.querySelectorAll('.canvas'))
+        """() => Array.from(document.querySelectorAll('.canvas, .scroll'))
              .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.parentElement.id)"""
     )
     assert wide == []
