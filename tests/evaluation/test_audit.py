@@ -271,7 +271,7 @@ def test_a_check_of_copies_has_three_answers_and_names_every_method_that_merging
     assert "uniform" in moved
     assert "nash" not in moved
     for method in moved:
-        assert f"({LABELS[method]})" in twice.sentence
+        assert f" by {LABELS[method]}" in twice.sentence
 
 
 def test_an_evaluation_audits_what_came_in_tasks_with_one_score_for_everybody_included() -> None:

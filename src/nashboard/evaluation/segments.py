@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from nashboard._tables import Cell, Column, Table
-from nashboard._text import listed
+from nashboard._text import listed, number_of
 from nashboard._types import Floats
 from nashboard.data.matches import Matches, whole
 from nashboard.errors import InputError
@@ -89,7 +89,7 @@ def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[st
         verb = "differs" if len(different) == 1 else "differ"
         said = f"{listed(different)} {verb} between segments beyond noise, measured from the typical agent of each"
     elif compared:
-        said = f"no agent of {compared:,} was found to differ between segments beyond noise"
+        said = f"none of {number_of(compared, 'agents')} was found to differ between segments beyond noise"
     else:
         said = "no agent can be compared: none is in two segments with known noise"
     return Table(

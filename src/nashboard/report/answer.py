@@ -158,6 +158,6 @@ def show_segments(found: Findings) -> Section | None:
         ),
         parts=(
             Sentences(lines=tuple(f"{name}: {one.verdict[0]}" for name, one in found.segments.items())),
-            grid(table, "segments-table", caption=table.title or "Ranks by segment", things="agents", saved=True),
+            grid(table, "segments-table", caption=capital(table.title), things=found.evaluation.board.call, saved=True),
         ),
     )
