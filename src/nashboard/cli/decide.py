@@ -203,13 +203,21 @@ def changes(
       nashboard changes september.json october.json november.json
       nashboard changes main.json branch.json --fail-on worse,first-changed
     """
+    from nashboard.cli.evaluate import EVALUATING, saved
     from nashboard.evaluation.decide.changes import changes as run
     from nashboard.evaluation.decide.changes import history
+    from nashboard.evaluation.evaluate import evaluate
 
     options.check_names(fail_on, options.CHANGES)
-    settings = {"n_resamples": resamples, "rng": seed, "level": level, "progress": True}
+    settings: dict[str, Any] = {"n_resamples": resamples, "rng": seed, "level": level, "progress": True}
     names = [old, *new]
-    series = [load(source, connecting, reading, settings) for source in names]
+    kept = [saved(source) for source in names]
+    if None not in kept:
+        options.refuse(EVALUATING, "all of these are saved evaluations")
+    series = [
+        one or evaluate(connecting.keep(reading.data(source), one=NOT_EACH), **settings)
+        for one, source in zip(kept, names, strict=True)
+    ]
     found = run(series[-2], series[-1])
     past = history(series, [PurePath(name).stem for name in names])
     causes = [found.causes_table()] if found.causes else []
@@ -220,14 +228,6 @@ def changes(
 
 
 NOT_EACH = "groups of one file are not those of another"
-
-
-def load(source: str, connecting: Connecting, reading: Reading, settings: dict[str, Any]) -> Any:
-    """Return a saved evaluation, or evaluate the data."""
-    from nashboard.cli.evaluate import saved
-    from nashboard.evaluation.evaluate import evaluate
-
-    return saved(source) or evaluate(connecting.keep(reading.data(source), one=NOT_EACH), **settings)
 
 
 Judge = StrEnum("Judge", ["elo", "mean", "board"])

@@ -74,6 +74,8 @@ def evaluate(
         options.refuse(("tasks", "top", "columns"), f"{'a report' if page else 'json'} contains agents and tasks")
     if shown is Format.csv:
         options.refuse(("call",), "the columns of csv have fixed names")
+    if evaluating.noise is options.Noise.none and not (several or page):
+        options.refuse(("level", "resamples", "seed", "no_pool"), "--noise none takes the data as exact, without draws")
     settings = evaluating.settings()
     if several:
         with listing.written():

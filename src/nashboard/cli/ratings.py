@@ -134,6 +134,8 @@ def melo(
     from nashboard._tables import plain
     from nashboard.ratings.melo import melo as fit
 
+    if k == 0:
+        options.refuse(("cyclic_prior", "orthogonal"), "--k 0 has no planes")
     matches = connecting.matches(source, reading)
     ratings = fit(
         matches,
