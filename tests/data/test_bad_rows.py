@@ -356,10 +356,10 @@ def test_short_tuples_of_a_list_are_bad_rows() -> None:
 
 @every_local_engine
 def test_infinite_scores_are_bad_rows_in_every_engine(engine: Engine) -> None:
-    wide = {"model": ["x", "y", "z"], "go": [1.0, float("inf"), 2.0], "chess": [1.0, 2.0, None]}
-    long = {"model": ["x", "y", "z"], "task": ["go"] * 3, "score": [1.0, float("-inf"), 2.0]}
-    goals = {"home": ["x", "y", "z"], "away": ["y", "z", "x"], "home_goals": [1.0, float("inf"), 2.0],
-             "away_goals": [0.0, 1.0, 2.0]}  # fmt: skip
+    wide: Columns = {"model": ["x", "y", "z"], "go": [1.0, float("inf"), 2.0], "chess": [1.0, 2.0, None]}
+    long: Columns = {"model": ["x", "y", "z"], "task": ["go"] * 3, "score": [1.0, float("-inf"), 2.0]}
+    goals: Columns = {"home": ["x", "y", "z"], "away": ["y", "z", "x"], "home_goals": [1.0, float("inf"), 2.0],
+                      "away_goals": [0.0, 1.0, 2.0]}  # fmt: skip
     for columns in (wide, long):
         source = engine(columns)  # some engines keep one table, in one file
         with pytest.raises(nb.InputError, match="inf: a score must be finite"):
