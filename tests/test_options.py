@@ -4,11 +4,14 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer.main
 
+import nashboard as nb
 from commands import Run
 from nashboard.cli.app import app
+from nashboard.cli.rank import UNITS_MATTER
 
 GROUP = typer.main.get_group(app)
 
@@ -194,7 +197,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--prompts": ([LOG, "-m", "deviation"], ["--prompts", "language"]),
         "--resamples": ([LOG, "-m", "borda"], ["--resamples", "7"]),
         "--seed": ([LOG, "-m", "borda", "--format", "json"], ["--seed", "7"]),
-        "--noise": ([LOG, "-m", "borda"], ["--noise", "none"]),
+        "--noise": ([LOG, "-m", "borda", "--noise", "none"], ["--noise", "model"]),
         "--scaling": ([SCORES, "-m", "uniform"], ["--scaling", "rank"]),
         "--missing": ([HOLES, "-m", "borda"], ["--missing", "worst"]),
         "--format": ([LOG, "-m", "borda"], ["--format", "json"]),
@@ -312,7 +315,7 @@ def test_an_option_has_an_effect_or_is_refused(
 ) -> None:
     monkeypatch.chdir(folder)
     before, added = CASES[name][option]
-    base = [name, *before, *([] if name == "evaluate" and "none" in before else FAST.get(name, []))]
+    base = [name, *before, *([] if "none" in before else FAST.get(name, []))]
     if tuple(base) not in PLAIN:
         PLAIN[tuple(base)] = outcome(command, *base)
     after = outcome(command, *base, *added)
@@ -364,6 +367,14 @@ PLAIN: dict[tuple[str, ...], tuple[int, str, str]] = {}  # outcomes without an o
         ),
         (["changes", SAVED, SAVED, "--seed", "2"], "--seed has no effect: all of these are saved evaluations"),
         (["melo", LOG, "--k", "0", "--orthogonal"], "--orthogonal has no effect: --k 0 has no planes"),
+        (
+            ["rank", SCORES, "-m", "borda", "--scaling", "rank"],
+            "--scaling has no effect: borda does not depend on the units",
+        ),
+        (
+            ["methods", LOG, "--noise", "none", "--resamples", "3"],
+            "--resamples has no effect: --noise none takes the data",
+        ),
         (["nash", LOG, "--tasks"], "--tasks has no effect: it is for scores"),
         (["nash", LOG, "--format", "json", "--top", "3"], "--top has no effect: json contains"),
     ],
@@ -422,6 +433,17 @@ def test_a_file_contains_what_would_be_printed(
     assert not done.stdout
     assert f"Wrote 'x.{ending}'." in done.stderr.splitlines()
     assert Path(f"x.{ending}").read_text() == printed
+
+
+def test_scaling_is_taken_by_the_methods_that_it_moves() -> None:
+    scores = nb.Scores.from_array(np.random.default_rng(4).lognormal(size=(7, 5)))
+    moved = set()
+    for method in nb.methods():
+        if method.name != "win_rate":  # which needs matches
+            plain, ranked = (nb.rank(scores, method.name, scaling=way).scores for way in ("range", "rank"))
+            if not np.allclose(plain, ranked):
+                moved.add(method.name)
+    assert moved == set(UNITS_MATTER)
 
 
 def test_beside_a_table_for_programs_the_sentence_is_a_note(

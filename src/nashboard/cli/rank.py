@@ -17,6 +17,7 @@ from nashboard.errors import InputError
 
 MOST_PROMPTS = 100_000  # each is counted apart, in a millisecond or two
 PROMPT = re.compile(r"'((?:prompt|question)(?:_id)?)'", re.IGNORECASE)  # usual names, among the columns of a log
+UNITS_MATTER = ("nash", "alpha_rank", "deviation", "hodge", "uniform", "iqm", "median")  # methods that average tasks
 EXACT = "observed results are taken as exact; `nashboard evaluate` accounts for their noise"
 
 
@@ -54,6 +55,8 @@ def rank(
     from nashboard.ranking.registry import rank as rank_agents
 
     chosen = find_method(method)  # before the work, which a wrong name would waste
+    if chosen.name not in UNITS_MATTER:
+        options.refuse(("scaling",), f"{chosen.name} does not depend on the units of tasks")
     if not chosen.by_prompt:
         options.refuse(("prompts",), f"{chosen.name} pools all games; only deviation uses prompts")
     chosen_options = method_options(option)
@@ -170,6 +173,8 @@ def methods(
         )
         listing.show(registry().table())
         return
+    if noise is options.Noise.none:
+        options.refuse(("resamples",), "--noise none takes the data as exact, without draws")
     by_prompt = [one.name for one in registry() if one.by_prompt and (names is None or one.name in names)]
     if not by_prompt:
         options.refuse(("prompts",), "these methods pool all games; only deviation uses prompts")
