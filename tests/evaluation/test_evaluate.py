@@ -230,7 +230,7 @@ def test_an_agent_is_called_first_only_with_probability_of_at_least_one_half(are
 def test_copies_have_one_name_in_the_verdict(arena: nb.Matches, once: nb.Evaluation) -> None:
     best = once.leaderboard().rows[0][1]
     found = nb.evaluate(cloned(arena, arena.agents.index(str(best)), 4), **FEW)
-    assert "and 4 alike" in found.verdict[0]
+    assert "and 4 copies" in found.verdict[0]
     assert "copy 1" not in found.verdict[0]
 
 
