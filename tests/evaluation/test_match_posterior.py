@@ -18,6 +18,7 @@ from nashboard.evaluation.posterior.duplicates import find_near_duplicates
 from nashboard.evaluation.posterior.matches import (
     draw_matches,
     draw_payoffs,
+    pool_payoffs,
     solve_all,
     solve_among_contenders,
     solve_games,
@@ -298,6 +299,35 @@ def test_payoffs_with_errors_have_intervals_and_without_errors_none() -> None:
     assert nb.evaluate(measured).posterior.gap_high.max() > 0
     exact = nb.evaluate(nb.Payoffs.from_array(x)).posterior
     assert np.array_equal(exact.gap_low, exact.gap_high)
+
+
+def test_noisy_copies_in_payoffs_are_pooled_and_do_not_raise_the_error() -> None:
+    alone, crowded, names = [], [], set()
+    for seed in range(8):
+        rng = np.random.default_rng([71, seed])
+        x = truth_of(8, 0.5, 0.6, rng)
+        truth, crowd = solve_games(x[None])[0][0], enter_copies(x, 12)
+        noise = np.triu(rng.normal(0, 0.3, crowd.shape), 1)
+        measured = nb.Payoffs.from_array(crowd + noise - noise.T, stderr=0.3)
+        found = nb.evaluate(measured, n_resamples=60)
+        crowded.append(((found.posterior.gap[:8] - truth) ** 2).mean())
+        without = nb.evaluate(measured.select(measured.agents[:8]), n_resamples=60)
+        alone.append(((without.posterior.gap - truth) ** 2).mean())
+        names |= set(found.warnings)
+        assert len(without.pooled) == 0
+    assert np.sqrt(np.mean(crowded) / np.mean(alone)) < 1.1  # 1.5 if they are taken for other agents
+    assert any("alike" in one or "pooled" in one for one in names)
+
+
+def test_pooled_payoffs_are_means_weighted_by_precision() -> None:
+    payoffs = nb.Payoffs.from_array(
+        np.array([[0, 1, 3, 0], [-1, 0, 1, 0.5], [-3, -1, 0, 2], [0, -0.5, -2, 0]]),
+        stderr=np.array([[0, 1, 1, np.inf], [1, 0, 2, 1], [1, 2, 0, 1], [np.inf, 1, 1, 0]]),
+    )
+    pooled = pool_payoffs(payoffs, np.array([0, 0, 1, 2]))
+    assert pooled.agents == tuple(payoffs.agents[k] for k in (0, 2, 3))
+    assert pooled.A[0] == pytest.approx([0, (3 + 1 / 4) / (5 / 4), 0.5])
+    assert pooled.errors()[0] == pytest.approx([0, (5 / 4) ** -0.5, 1])  # type: ignore[index]
 
 
 def test_exact_copies_and_the_order_of_rows_change_nothing() -> None:

@@ -21,7 +21,7 @@ from nashboard.evaluation.classes import Classes, find_match_classes, find_payof
 from nashboard.evaluation.posterior.draws import Draws, literal_matches, literal_payoffs, literal_scores, single_class
 from nashboard.evaluation.posterior.duplicates import NearDuplicates, find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.items import is_item_table, pool_items
-from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs
+from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs, find_alike_payoffs
 from nashboard.evaluation.posterior.posterior import Posterior, summarise_draws
 from nashboard.evaluation.posterior.scores import draw_all_tasks, draw_scores, known_noise, to_units
 from nashboard.evaluation.posterior.tolerance import noise_tolerance
@@ -150,9 +150,10 @@ class Problem:
     @cached_property
     def compared(self) -> NearDuplicates | None:
         """What is known about near-duplicates among the classes of exact copies; None where nothing can be known."""
-        if self.literal or not isinstance(self.merged, Matches) or len(self.exact.first) < 3:
+        if self.literal or isinstance(self.merged, Scores) or len(self.exact.first) < 3:
             return None
-        return find_near_duplicates(self.merged)
+        merged = self.merged
+        return find_near_duplicates(merged) if isinstance(merged, Matches) else find_alike_payoffs(merged)
 
     @property
     def alike(self) -> NearDuplicates | None:
@@ -205,7 +206,9 @@ class Problem:
             )
         if self.literal:
             return literal_payoffs(data, settings.selection, self.tolerance)
-        return draw_payoffs(data, draws=n, rng=rng, workers=self.plan.workers)
+        if self.alike is not None and not self.alike.label.any():
+            return single_class(data, n)
+        return draw_payoffs(data, draws=n, rng=rng, workers=self.plan.workers, alike=self.alike)
 
     @cached_property
     def posterior(self) -> Posterior:

@@ -20,6 +20,8 @@ that of its parts. One opponent against whom two entries clearly differ keeps th
 average, because the equilibrium looks for exactly such opponents. Where cycles come from traits (planes of rotation),
 different agents also differ in these, ``d_m ~ N(rho + u v_m - v u_m, ...)``, ``u, v ~ N(0, 2 omega)``.
 
+Measured payoffs are compared in the same way (`posterior.matches.find_alike_payoffs`), by one decision.
+
 **Tables.** Two rows of measured scores differ by ``d``. If they are the same agent, ``d ~ N(0, v)`` with ``v`` the
 noise alone. If not, ``d ~ N(0, v + 2 G)`` with ``G`` the covariance of tasks over agents, learned from the rows of
 this table that clearly differ. The log Bayes factor shows a copy, two agents, or that these data cannot tell. No

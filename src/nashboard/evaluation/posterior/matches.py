@@ -17,7 +17,17 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.equilibrium.batch import nash_averages
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.draws import Draws
-from nashboard.evaluation.posterior.duplicates import NearDuplicates, pool_matches
+from nashboard.evaluation.posterior.duplicates import (
+    ENOUGH,
+    MOST_AVERAGED,
+    ROUNDS,
+    NearDuplicates,
+    Traits,
+    compare_all,
+    group_alike,
+    log_prior,
+    pool_matches,
+)
 from nashboard.ratings.errors import origin_weights
 from nashboard.ratings.hierarchical.model import HierarchicalFit, ModelDraws, fit_hierarchical, fit_pairs
 from nashboard.ratings.hierarchical.pairs import TAU_SCALE, TELLING, MeasuredPairs, PairCounts
@@ -28,6 +38,7 @@ MOST_PAYOFFS = 10_000_000  # payoffs of all draws up to which they are kept; bey
 MOST_EXPECTED = 4_000  # agents up to which the matrix of expected payoffs is made
 BLOCK = 64  # games that are solved in one stack
 CONTENDERS = 24  # agents that a large game starts with
+NEARLY_LINEAR = 0.01  # log-odds whose shares are 1/2 and a quarter of them
 LEAST_ERROR = 1e-6  # relative to the payoffs: a standard error of 0 is taken as this
 CYCLES_MATTER = 0.1  # share of the variance of payoffs from which cycles change the order, as in the verdict
 LARGE_CYCLES = 0.5  # log-odds, 87 Elo points: where cycles may be larger, nothing is said against them
@@ -104,14 +115,31 @@ def draw_payoffs(
     draws: int = 200,
     rng: np.random.Generator | int = 0,
     workers: int | None = None,
+    alike: NearDuplicates | None = None,
 ) -> Draws:
     """Draw payoffs and equilibria from the same model for payoffs with standard errors, on their own scale.
 
-    Measured payoffs are normal around ``r_i - r_j + c_ij``. Log-odds keep their unit, for which priors are meant. Of
-    other payoffs nothing is known about cycles, so the prior gives even odds that they matter: while the model is
-    fitted the unit is such that at the prior median of tau cycles have the share ``CYCLES_MATTER`` of the variance.
+    Measured payoffs are normal around ``r_i - r_j + c_ij``. Entries of one group of ``alike`` are one class.
     """
     rng = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
+    pooled = payoffs if alike is None or not alike.groups else pool_payoffs(payoffs, alike.label)
+    pairs, unit = measure_pairs(pooled)
+    found = draw_games(fit_pairs(pooled.agents, pairs), draws, rng, workers)
+    scaled: dict[str, Any] = {
+        name: None if (value := getattr(found, name)) is None else value * unit
+        for name in ("gaps", "point", "payoffs", "expected")
+    }
+    sizes = {name: found.facts[name] * unit for name in ("sigma", "tau", "tau_low", "tau_high")}
+    return replace(found, **scaled, ratings=None, facts={**found.facts, **sizes})
+
+
+def measure_pairs(payoffs: Payoffs, unit: float | None = None) -> tuple[MeasuredPairs, float]:
+    """Return the measured payoffs in the unit of the model, and this unit.
+
+    Log-odds keep their unit, for which priors are meant. Of other payoffs nothing is known about cycles, so the prior
+    gives even odds that they matter: while the model is fitted the unit is such that at the prior median of tau cycles
+    have the share ``CYCLES_MATTER`` of the variance.
+    """
     errors = payoffs.errors()
     if errors is None:
         raise InputError("these payoffs have neither standard errors nor numbers of games: nothing can be drawn")
@@ -119,16 +147,73 @@ def draw_payoffs(
     known = np.isfinite(errors[i, j])
     i, j = i[known], j[known]
     size = float(np.sqrt((payoffs.A[i, j] ** 2).mean())) if known.any() else 1.0
-    unit = 1.0 if payoffs.scale == "logit" or not size > 0 else CYCLES_MATTER**0.5 / TAU_SCALE * size
+    if unit is None:
+        unit = 1.0 if payoffs.scale == "logit" or not size > 0 else CYCLES_MATTER**0.5 / TAU_SCALE * size
     measured, error = payoffs.A[i, j] / unit, np.maximum(errors[i, j] / unit, LEAST_ERROR)
-    pairs = MeasuredPairs(n=len(payoffs.agents), i=i, j=j, measured=measured, variance=error**2)
-    found = draw_games(fit_pairs(payoffs.agents, pairs), draws, rng, workers)
-    scaled: dict[str, Any] = {
-        name: None if (value := getattr(found, name)) is None else value * unit
-        for name in ("gaps", "point", "payoffs", "expected")
-    }
-    sizes = {name: found.facts[name] * unit for name in ("sigma", "tau", "tau_low", "tau_high")}
-    return replace(found, **scaled, ratings=None, facts={**found.facts, **sizes})
+    return MeasuredPairs(n=len(payoffs.agents), i=i, j=j, measured=measured, variance=error**2), unit
+
+
+def find_alike_payoffs(payoffs: Payoffs) -> NearDuplicates:
+    """Find groups of entries whose measured payoffs are those of one agent, by one decision as for large leagues."""
+    n = len(payoffs.agents)
+    pairs, unit = measure_pairs(payoffs)
+    apart = NearDuplicates(agents=payoffs.agents, label=np.arange(n), probability=np.zeros((n, n)), tested=False)
+    if n > MOST_AVERAGED or not len(pairs.i):
+        return apart
+    small = NEARLY_LINEAR / max(float(np.abs(pairs.measured).max()), 1e-300)  # so small log-odds are linear in shares
+    W, S = weigh_payoffs(pairs)
+    N = 4 * W / small**2
+    Y = N / 2 + S / small
+    fit = fit_pairs(payoffs.agents, pairs)
+    label, best, tried = apart.label, fit.log_evidence + constant_part(pairs), [apart.label]
+    for _ in range(ROUNDS):
+        before, sigma, tau = label, fit.sigma * small, fit.tau * small
+        for wider in (1, 2, 4):  # copies make cycles look smaller than they are
+            traits = Traits(variances=np.array([2 * sigma**2]), tau=wider * tau, places=np.ones((n, 1)))
+            found = group_alike(Y, N, traits)
+            if not found.any() or any(np.array_equal(found, one) for one in tried):
+                continue
+            tried.append(found)
+            pooled, _ = measure_pairs(pool_payoffs(payoffs, found), unit)
+            again = fit_pairs(tuple(str(k) for k in range(pooled.n)), pooled)
+            evidence = again.log_evidence + constant_part(pooled) + log_prior(found)
+            if evidence > best + (ENOUGH if label is apart.label else 0.0):
+                label, best, chosen = found, evidence, again
+        if label is before:
+            break
+        fit = chosen
+    traits = Traits(variances=np.array([2 * (fit.sigma * small) ** 2]), tau=fit.tau * small, places=np.ones((n, 1)))
+    chance = 1 / (1 + n * np.exp(-np.clip(compare_all(Y, N, traits), -700, 700)))
+    chance = np.where(label[:, None] == label, 1.0, chance)
+    return replace(apart, label=label, probability=chance, prior=1 / (n + 1), tested=True)
+
+
+def weigh_payoffs(pairs: MeasuredPairs) -> tuple[Floats, Floats]:
+    """Return the precision of every pair, ``(n, n)``, and the precision times the payoff."""
+    W, S = np.zeros((pairs.n, pairs.n)), np.zeros((pairs.n, pairs.n))
+    W[pairs.i, pairs.j] = W[pairs.j, pairs.i] = 1 / pairs.variance
+    S[pairs.i, pairs.j] = pairs.measured / pairs.variance
+    return W, S - S.T
+
+
+def constant_part(pairs: MeasuredPairs) -> float:
+    """Return what turns log-densities of measured payoffs into ``S x - W x^2 / 2``, which is 0 for even pairs."""
+    return float((pairs.measured**2 / pairs.variance + np.log(pairs.variance)).sum() / 2)
+
+
+def pool_payoffs(payoffs: Payoffs, label: Ints) -> Payoffs:
+    """Return the payoffs among groups: means weighted by precision; those inside a group are left out."""
+    pairs, unit = measure_pairs(payoffs)
+    members = np.eye(int(label.max()) + 1)[label]
+    W, S = (members.T @ one @ members for one in weigh_payoffs(pairs))
+    W = (W + W.T) / 2 * (1 - np.eye(len(W)))
+    measured = W > 0
+    return Payoffs(
+        agents=tuple(payoffs.agents[k] for k in np.unique(label, return_index=True)[1]),
+        A=unit * np.where(measured, (S - S.T) / 2 / np.where(measured, W, 1.0), 0.0),
+        scale=payoffs.scale,
+        stderr=np.where(measured, unit / np.sqrt(np.where(measured, W, 1.0)), np.inf),
+    )
 
 
 def draw_games(fit: HierarchicalFit, draws: int, rng: np.random.Generator, workers: int | None) -> Draws:
