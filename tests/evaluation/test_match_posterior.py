@@ -319,6 +319,14 @@ def test_noisy_copies_in_payoffs_are_pooled_and_do_not_raise_the_error() -> None
     assert any("alike" in one or "pooled" in one for one in names)
 
 
+@pytest.mark.parametrize("stderr", [0.0, 1e-9, 0.1, 1e6])
+@pytest.mark.parametrize("size", [0.0, 1.0, 1e9])
+def test_payoffs_of_any_size_and_precision_are_compared(stderr: float, size: float) -> None:
+    A = np.triu(np.random.default_rng(72).normal(size=(5, 5)), 1)
+    found = nb.evaluate(nb.Payoffs.from_array(size * (A - A.T), stderr=stderr), n_resamples=20)
+    assert np.isfinite(found.posterior.gap).all()
+
+
 def test_pooled_payoffs_are_means_weighted_by_precision() -> None:
     payoffs = nb.Payoffs.from_array(
         np.array([[0, 1, 3, 0], [-1, 0, 1, 0.5], [-3, -1, 0, 2], [0, -0.5, -2, 0]]),

@@ -160,7 +160,8 @@ def find_alike_payoffs(payoffs: Payoffs) -> NearDuplicates:
     apart = NearDuplicates(agents=payoffs.agents, label=np.arange(n), probability=np.zeros((n, n)), tested=False)
     if n > MOST_AVERAGED or not len(pairs.i):
         return apart
-    small = NEARLY_LINEAR / max(float(np.abs(pairs.measured).max()), 1e-300)  # so small log-odds are linear in shares
+    # so small log-odds are linear in shares
+    small = NEARLY_LINEAR / max(float(np.abs(pairs.measured).max()), float(pairs.variance.min()) ** 0.5)
     W, S = weigh_payoffs(pairs)
     N = 4 * W / small**2
     Y = N / 2 + S / small
