@@ -457,6 +457,14 @@ def test_deviation_ratings_take_prompts_as_a_player(written_down: int, monkeypat
         assert nb.rank(prompts, "borda").agents == found.agents
 
 
+def test_rounding_of_programs_with_prompts_separates_no_models() -> None:
+    log = [("a", "b", 1, "q1"), ("b", "c", 1, "q1"), ("c", "a", 1, "q2"), ("a", "b", 0.5, "q2"), ("b", "c", 0, "q3")]
+    frame = pl.DataFrame([*log, ("a", "c", 1, "q3")], schema=["a", "b", "outcome", "prompt"], orient="row")
+    found = nb.rank(nb.read_segments(frame, "prompt"), "deviation")
+    np.testing.assert_allclose(found.scores, -0.25, atol=1e-6)
+    assert found.ranks.tolist() == [1, 1, 1]
+
+
 @pytest.mark.slow
 def test_deviation_ratings_take_hundreds_of_prompts(command: Run, tmp_path: Path) -> None:
     # One battle for each prompt: what counts are the different battles.

@@ -14,6 +14,7 @@ from nashboard.ranking.pairwise import Pairwise, equal_rows
 WEIGHT = 1e-12  # smaller weights are rounding
 SLACK = 1e-9  # what fixed gains may exceed their value by in later programs
 MOST_PROFILES = 1_000_000  # of different prompts and pairs of models
+KNOWN = 1000.0  # gains of programs with prompts that differ by less than 1e-6 are equal: fixed gains have slack
 DIRECT = 20_000  # gains from profiles up to which all are written down
 FLAT = 1e-10  # a row that moves less than this share of the payoffs over the equilibria is constant
 
@@ -34,7 +35,7 @@ def deviation(data: Pairwise) -> Outcome:
     are a third player, see `prompt_gains`.
     """
     if data.prompts is not None:
-        return Outcome(scores=prompt_gains(data.prompts), unit="gain of deviating (margin)", scale=1.0)
+        return Outcome(scores=prompt_gains(data.prompts), unit="gain of deviating (margin)", scale=KNOWN)
     found = data.equilibrium
     if isinstance(found, ScoreNashAverage):
         assert data.table is not None
