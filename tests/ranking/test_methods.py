@@ -498,6 +498,24 @@ def test_deviation_ratings_of_one_prompt_are_those_of_its_game() -> None:
     np.testing.assert_allclose(nb.rank(prompts, "deviation").scores, one.scores, atol=1e-7)
 
 
+def test_newman_settles_where_nearly_all_games_are_drawn() -> None:
+    W = [[0, 0, 47], [5, 0, 2], [34, 31, 0]]
+    found = nb.rank(nb.Matches.from_counts(W, draws=[[0, 6, 997], [6, 0, 1], [997, 1, 0]]), "newman")
+    assert found.order == ("agent 1", "agent 3", "agent 2")
+    assert found.certificate["gradient_norm"] < 1e-8
+
+
+def test_rank_by_elo_knows_which_games_belong_together() -> None:
+    rng = np.random.default_rng(31)
+    pairs = np.array([rng.choice(8, 2, replace=False) for _ in range(120)]).repeat(5, axis=0)
+    a_wins = (rng.random(120) < 0.5 + 0.05 * (pairs[::5, 1] - pairs[::5, 0])).repeat(5)
+    names = pairs.astype(str)
+    log = {"a": names[:, 0], "b": names[:, 1], "outcome": a_wins.astype(float), "prompt": np.arange(120).repeat(5)}
+    votes = nb.read_matches({name: values.tolist() for name, values in log.items()}, cluster="prompt")
+    assert votes.clusters is not None
+    np.testing.assert_allclose(nb.rank(votes, "elo").scores, nb.elo(votes).ratings, atol=1e-6)
+
+
 def test_newman_without_draws_is_elo() -> None:
     W = random_wins(np.random.default_rng(4), 6)
     one, two = (nb.rank(nb.Matches.from_counts(W), name, prior=0) for name in ("newman", "elo"))

@@ -8,6 +8,7 @@ import numpy as np
 from nashboard._tables import Column, Table, Tabular
 from nashboard._text import either, nearest
 from nashboard._types import Floats, Ints, read_only
+from nashboard.data.matches import Matches
 from nashboard.data.scores import Scaling
 from nashboard.errors import InputError
 from nashboard.ranking.counterexamples import PROMISES
@@ -149,6 +150,8 @@ def rank(data: Any, method: str = "nash", *, scaling: Scaling = "range", **optio
         return rank_draws(chosen, *data.drawn_data(), **options)
     prepared = pairwise(data, scaling=scaling)
     refuse(chosen, prepared, options)
+    if isinstance(data, Matches):  # with clusters and fractions, which the learned prior of ratings needs
+        prepared.__dict__["matches"] = data
     return chosen.rank(prepared, **options)
 
 

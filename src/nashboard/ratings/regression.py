@@ -49,6 +49,7 @@ from nashboard.ratings.likelihood import (
 
 MOST_STEPS = 200
 TOLERANCE = 1e-8
+LONGEST = 8.0  # logits between opponents that one step may move: far out the loss is straight, and steps overshoot
 ALMOST_NOTHING = 1e-6  # relative to one game
 
 
@@ -351,7 +352,7 @@ def minimise_rows(problem: Problem, point: Point, free: Bools) -> tuple[Point, "
         move, step_b = np.zeros_like(point.r), step[kept.size :]
         move[kept] = step[: kept.size]
         slope = float(system.gradient @ step)
-        length = 1.0
+        length = 1.0 / max(1.0, float(np.abs(move[problem.i] - move[problem.j]).max(initial=0.0)) / LONGEST)
         while True:
             there = Point(
                 r=point.r + length * move,
