@@ -80,3 +80,18 @@ def test_many_copies_with_the_same_opponents_are_not_taken_for_planes_of_rotatio
     family = {found.agents[k] for k in np.flatnonzero(who == 5)}
     assert any(set(group) >= family for group in found.pools)
     assert found.draws.facts["planes"] == 0
+
+
+@pytest.mark.parametrize("n", [5, 12])
+def test_a_league_of_one_agent_under_many_names_has_a_board(n: int) -> None:
+    rng, wins = np.random.default_rng(1), np.zeros((n, n))
+    for i, j in zip(*np.triu_indices(n, 1), strict=True):
+        wins[i, j] = rng.binomial(3000, 0.5)
+        wins[j, i] = 3000 - wins[i, j]
+    methods = ("nash", "elo", "melo", "newman", "borda", "alpha_rank")
+    found = nb.evaluate(nb.Matches.from_counts(wins), methods=methods, n_resamples=20)
+    assert found.verdict[0] == f"All {n} agents are equivalent: nothing in these data separates them."
+    assert (found.posterior.probability_top == 1).all()
+    assert len(found.leaderboard().rows) == n
+    assert "near-duplicates: agent 1, agent 2" in str(found.audit())
+    assert "Nash average: did not move" in str(found.stress())

@@ -170,6 +170,8 @@ def rank_draws(
 def score_draws(method: Method, draws: Sequence[Pairwise], **options: Any) -> tuple[Floats, str]:
     """Return the scores of a method in every draw, ``(draws, n)``, and their unit."""
     refuse(method, draws[0], options)
+    if draws[0].table is None and len(draws[0].agents) == 1:  # all entries are pooled: nobody to be compared with
+        return np.zeros((len(draws), 1)), method.unit
     method = method.learned(draws[0])
     outcomes = [method.function(draw, **options) for draw in draws]
     return np.stack([outcome.scores for outcome in outcomes]), outcomes[0].unit or method.unit

@@ -82,14 +82,14 @@ def rating(problem: Problem) -> Second | None:
     classes, level = problem.classes, problem.settings.level
     if not isinstance(problem.merged, Matches) or "elo" not in problem.settings.methods:
         return None
-    matches, anchor = problem.pooled(), class_anchor(problem)
+    anchor = class_anchor(problem)
     names = tuple(problem.agents[k] for k in classes.first)
-    weights = origin_weights(matches) if len(names) > 1 else np.ones(1)
+    weights = origin_weights(problem.pooled()) if len(names) > 1 else np.ones(1)
     meaning = f"Elo rating in points, {describe_origin(problem.settings.anchor, names, weights)}"
     if len(names) == 1 or problem.pools:
         meaning += ", agents that are pooled count once" * bool(problem.pools)
         return summarise_second("Elo", meaning, drawn_ratings(problem, names, anchor), problem, decimals=0)
-    fit = elo(matches, prior=ELO_PRIOR if problem.literal else "learned", anchor=anchor or None)
+    fit = elo(problem.merged, prior=ELO_PRIOR if problem.literal else "learned", anchor=anchor or None)
     if problem.literal:
         return summarise_second("Elo", meaning, fit.ratings[None], problem, decimals=0)
     assert fit.covariance is not None

@@ -135,8 +135,8 @@ def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -
     if planes and not (found.no_copies <= 1 - SURE and copies_explain_planes(matches, fit, label)):
         return decide_groups(matches, fit, planes)
     if fit.around_opponents:  # many copies, which have the same opponents, look like a division
-        pooled = pool_matches(matches, np.unique(found.label[-1], return_inverse=True)[1])
-        if found.no_copies > 1 - SURE or choose_prior(pooled) is not None:
+        last = np.unique(found.label[-1], return_inverse=True)[1]
+        if found.no_copies > 1 - SURE or not last.any() or choose_prior(pool_matches(matches, last)) is not None:
             return decide_groups(matches, fit, planes)
     return NearDuplicates(
         agents=matches.agents,
