@@ -49,3 +49,13 @@ def test_different_errors_make_different_entries(kind: str) -> None:
     S, E = np.zeros((2, 2)), np.array([[0.1, 0.1], [0.1, 0.2]])
     rolls = find_score_classes(nb.Scores.from_array(S, stderr=E))
     assert all(len(roll.first) == 2 for roll in rolls), kind
+
+
+def test_even_agents_stay_one_class_when_copies_of_one_are_entered() -> None:
+    even = nb.Matches.from_counts([[0, 1], [1, 0]], draws=[[0, 28], [28, 0]])
+    copied = nb.Matches.from_counts([[0, 1, 0], [1, 0, 1], [0, 1, 0]], draws=[[0, 28, 0], [28, 0, 28], [0, 28, 0]])
+    for matches in (even, copied):  # the copy never met the original
+        assert len(find_match_classes(matches).first) == 1
+        assert (nb.evaluate(matches, n_resamples=10).posterior.probability_top == 1).all()
+    stress = nb.evaluate(even, n_resamples=10).stress()
+    assert "Nash average: did not move" in str(stress)

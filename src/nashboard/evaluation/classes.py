@@ -58,11 +58,15 @@ def find_match_classes(matches: Matches, *, merge: bool = True) -> Classes:
     counts = np.concatenate([from_first, from_second])
     by_agent = np.lexsort([j, i])
     i, j, counts = i[by_agent], j[by_agent], counts[by_agent] + 0.0
-    ends = np.searchsorted(i, np.arange(n + 1))
-    leader = find_leaders(j, counts, ends) if merge else np.arange(n)
-    kept = leader[i] == i
-    kept &= leader[j] == j
-    tags = hash_neighbours(n, i[kept], j[kept], counts[kept])
+    leader, merging = np.arange(n), merge
+    while merging:  # two agents may differ in nothing but their games with the copies of one of them
+        names = np.unique(leader)
+        found = find_leaders(np.searchsorted(names, j), counts, np.append(np.searchsorted(i, names), len(i)))
+        leader = names[found][np.searchsorted(names, leader)]
+        kept = (leader[i] == i) & (leader[j] == j)
+        i, j, counts = i[kept], j[kept], counts[kept]
+        merging = len(np.unique(found)) < len(names)
+    tags = hash_neighbours(n, i, j, counts)
     return order_classes(leader, tags[np.unique(leader)], matches.agents)
 
 

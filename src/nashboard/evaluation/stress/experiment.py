@@ -396,7 +396,8 @@ class Experiment:
     def repeat(self, data: Data, **changes: Any) -> Problem:
         """Return the problem of other data; where their classes have the same data, with the same draws."""
         again = self.problem.again(data, **changes)
-        if not changes and "draws" in vars(self.problem) and same_data(again.merged, self.problem.merged):
+        alike = len(again.exact.first) == len(self.problem.exact.first) and same_data(again.merged, self.problem.merged)
+        if not changes and "draws" in vars(self.problem) and alike:
             for name in ("compared", "draws"):
                 vars(again)[name] = getattr(self.problem, name)
         return again
