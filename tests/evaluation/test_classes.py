@@ -54,8 +54,8 @@ def test_different_errors_make_different_entries(kind: str) -> None:
 def test_even_agents_stay_one_class_when_copies_of_one_are_entered() -> None:
     even = nb.Matches.from_counts([[0, 1], [1, 0]], draws=[[0, 28], [28, 0]])
     copied = nb.Matches.from_counts([[0, 1, 0], [1, 0, 1], [0, 1, 0]], draws=[[0, 28, 0], [28, 0, 28], [0, 28, 0]])
-    for matches in (even, copied):  # the copy never met the original
-        assert len(find_match_classes(matches).first) == 1
-        assert (nb.evaluate(matches, n_resamples=10).posterior.probability_top == 1).all()
+    for data in (even, copied):  # the copy never met the original
+        assert len(find_match_classes(data).first) == 1
+        assert (nb.evaluate(data, n_resamples=10).posterior.probability_top == 1).all()
     stress = nb.evaluate(even, n_resamples=10).stress()
     assert "Nash average: did not move" in str(stress)

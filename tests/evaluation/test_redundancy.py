@@ -20,7 +20,7 @@ from nashboard.evaluation.audit.redundancy import (
     find_redundancy,
     likeness_of_rows,
 )
-from nashboard.evaluation.posterior.duplicates import SURE
+from nashboard.evaluation.posterior.duplicates import SURE, find_near_duplicates
 from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import Kind
 from nashboard.evaluation.stress.experiment import enter_agents, enter_in_scores
@@ -254,3 +254,15 @@ def test_newcomers_with_one_equal_game_are_not_called_copies_and_an_agent_entere
     assert entered.checks()[0].passed is False
     assert entered.checks()[0].sentence.startswith("identical data: agent 1, agent 1 (copy 1)")
     assert [pair.status for pair in entered.nearest].count("exact copies") == 1
+
+
+@pytest.mark.parametrize("seed", [43, 52, 90])  # the leagues among 150 whose games look most like tosses of a coin
+def test_a_league_of_neighbours_in_strength_is_not_a_few_agents(seed: int) -> None:
+    n, rng = 24, np.random.default_rng(seed)
+    strength, wins = np.sort(rng.normal(0, 1.0, n)), np.zeros((n, n))
+    for k in (1, 2, 3):
+        for a in range(n - k):
+            wins[a + k, a] = rng.binomial(10, 1 / (1 + np.exp(strength[a] - strength[a + k])))
+            wins[a, a + k] = 10 - wins[a + k, a]
+    found = find_near_duplicates(nb.Matches.from_counts(wins))
+    assert (len(set(found.label.tolist())), found.verdict) == (n, "cannot tell")

@@ -42,7 +42,7 @@ from nashboard.ratings.hierarchical.model import HierarchicalFit, fit_hierarchic
 from nashboard.ratings.hierarchical.pairs import FEW_PAIRS, PairCounts
 from nashboard.ratings.hierarchical.partitions import HUGE, PartitionDraws, pair_prior, sample_partitions
 from nashboard.ratings.hierarchical.planes import count_planes, predict_pairs, sample_planes
-from nashboard.ratings.schedule import choose_prior
+from nashboard.ratings.schedule import FEWEST, choose_prior
 
 Answer = Literal["yes", "no", "cannot tell"]
 
@@ -136,7 +136,8 @@ def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -
         return decide_groups(matches, fit, planes)
     if fit.around_opponents:  # many copies, which have the same opponents, look like a division
         last = np.unique(found.label[-1], return_inverse=True)[1]
-        if found.no_copies > 1 - SURE or not last.any() or choose_prior(pool_matches(matches, last)) is not None:
+        judged = min(label.max(), last.max()) + 1 >= FEWEST  # by the schedule of the agents that would be left
+        if found.no_copies > 1 - SURE or not judged or choose_prior(pool_matches(matches, last)) is not None:
             return decide_groups(matches, fit, planes)
     return NearDuplicates(
         agents=matches.agents,
