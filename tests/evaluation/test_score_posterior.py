@@ -394,6 +394,8 @@ def test_tables_of_items_are_recognised() -> None:
     assert not is_item_table(nb.Scores.from_array(passed[:, :5]))
     assert not is_item_table(nb.Scores.from_array(passed, n=np.full(passed.shape, 50.0)))
     assert not is_item_table(nb.Scores.from_array(passed).scale("none"))
+    assert nb.evaluate(nb.Scores.from_array(passed), n_resamples=10).verdict[-1] == "6 agents, 1 task of 30 items."
+    assert "items" not in nb.evaluate(nb.Scores.from_array(passed), noise="none").verdict[-1]
 
 
 def test_errors_of_pooled_items_are_those_of_differences_between_agents() -> None:

@@ -13,6 +13,7 @@ from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.board.contributions import Mover
 from nashboard.evaluation.board.headline import LIKELY, MENTIONED, NAMED, SURE, headline
 from nashboard.evaluation.board.warnings import sentence
+from nashboard.evaluation.posterior.items import is_item_table
 from nashboard.evaluation.posterior.matches import CYCLES_MATTER, LARGE_CYCLES
 from nashboard.evaluation.posterior.posterior import TIE
 from nashboard.evaluation.posterior.scores import adjust_holm
@@ -240,5 +241,8 @@ def size_sentence(problem: Problem) -> str:
     if isinstance(data, Scores):
         holes = int(data.missing.sum())
         missing = f", {holes:,} of {data.missing.size:,} scores missing" if holes else ""
-        return f"{n:,} {call}, {number_of(len(data.tasks), 'tasks')}{missing}."
+        tasks = number_of(len(data.tasks), "tasks")
+        if not problem.literal and isinstance(problem.given, Scores) and is_item_table(problem.given):
+            tasks += f" of {number_of(len(problem.given.tasks), 'items')}"
+        return f"{n:,} {call}, {tasks}{missing}."
     return f"{n:,} {call}, payoffs {'as given' if problem.literal else 'with errors'}."
