@@ -48,7 +48,15 @@ class Kernel:
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the compiled function."""
-        return self.dispatcher(*arguments)
+        try:
+            return self.dispatcher(*arguments)
+        except SystemError as error:
+            cause: BaseException | None = error
+            while isinstance(cause, SystemError):  # numba calls a function of Python while Ctrl-C waits
+                cause = cause.__cause__
+            if isinstance(cause, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            raise
 
 
 def uncompiled(function: Callable[..., Any]) -> Any:

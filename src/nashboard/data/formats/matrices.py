@@ -226,7 +226,11 @@ def read_arrays(source: Input) -> Scores:
             if np.nanmax(np.abs(array), initial=0.0) > MOST:
                 raise InputError(f"{source.name!r}: {name!r} has scores above {MOST:g}: scale them")
             arrays[name] = array
-    tasks = [f"task {k + 1}" for k in range(max((array.shape[1] for array in arrays.values()), default=0))]
+    if len(arrays) < 2:  # before millions of tasks are named
+        raise InputError(
+            f"{source.name!r} has scores of one agent only ({listed(arrays)}): a comparison needs at least two"
+        )
+    tasks = [f"task {k + 1}" for k in range(next(iter(arrays.values())).shape[1])]
     runs = pl.DataFrame(schema=CELL).drop("runs")
     for name, array in arrays.items():
         cells = pl.DataFrame(array, schema=tasks, orient="row").unpivot(variable_name="task", value_name="score")
