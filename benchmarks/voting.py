@@ -48,8 +48,14 @@ def profiles(count: int, seed: int = 0) -> Iterator[Votes]:
 def wins(given: Votes) -> Floats:
     """Return how many voters prefer one to another, of up to 256."""
     order = np.frombuffer(bytes(chain.from_iterable(given)), dtype=np.uint8).reshape(len(given), -1)
-    place = np.ascontiguousarray(order.argsort(axis=1).T)
-    return np.add.reduce(place[:, None] < place, axis=2, dtype=np.int64).astype(np.float64)
+    places = order.argsort(axis=1).astype(np.uint8)
+    if order.shape[1] < 20:
+        place = np.ascontiguousarray(places.T)
+        return np.add.reduce(place[:, None] < place, axis=2, dtype=np.int64).astype(np.float64)
+    W = np.zeros((order.shape[1], order.shape[1]), dtype=np.uint8 if len(given) < 256 else np.uint16)
+    for place in places:  # a voter at a time, which stays in the processor's cache
+        W += place[:, None] < place
+    return W.astype(np.float64)
 
 
 def margins(given: Votes) -> Any:

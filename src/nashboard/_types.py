@@ -59,8 +59,9 @@ def rank_descending(values: Floats, apart: float) -> Ints:
 
 def unmasked(values: Any, what: str) -> Any:
     """Return the values, or raise an error if a row of a list has masked cells, which numpy drops."""
-    for row in values if isinstance(values, list | tuple) else ():
-        if isinstance(row, np.ma.MaskedArray):
+    kinds = set(map(type, values)) if isinstance(values, list | tuple) else ()  # few, of however many values
+    if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
+        for row in values:
             refuse_unreal(row, what)
     return values
 

@@ -569,8 +569,10 @@ def linearise(problem: Problem, point: Point, nodes: int, kept: Ints) -> System:
     gradient = np.concatenate([onto(all_slopes), Z.T @ all_slopes + problem.ridge * point.b])
     if problem.davidson:
         columns.append(onto(k))
-        beside = (Z[: k.size].T @ k)[:, None]
-        own = np.block([[own, beside], [beside.T, np.array([[(games * draw * (1 - draw)).sum()]])]])
+        effects, own = own, np.zeros((len(own) + 1, len(own) + 1))
+        own[:-1, :-1] = effects
+        own[-1, :-1] = own[:-1, -1] = Z[: k.size].T @ k
+        own[-1, -1] = (games * draw * (1 - draw)).sum()
         gradient = np.append(gradient, eta_slopes.sum())
     free = np.zeros(nodes, dtype=bool)
     free[kept] = True
