@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from evaluation.arenas import data_of, experiment
+from arenas import data_of, experiment
 from nashboard._types import Floats
 from nashboard.evaluation.stress.attack import (
     attack,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import nashboard as nb
-from evaluation.arenas import check, data_of
+from arenas import check, data_of
 from nashboard._types import Floats
 from nashboard.evaluation.audit.audit import audit
 from nashboard.evaluation.audit.importance import leave_out

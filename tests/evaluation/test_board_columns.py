@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from evaluation.arenas import leads, played
+from arenas import leads, played
 from nashboard._types import Bools, Floats
 from nashboard._units import POINTS_PER_LOGIT
 

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from scipy.stats import binom
 
 import nashboard as nb
-from evaluation.arenas import cloned, data_of, play, played
+from arenas import cloned, data_of, play, played
 from nashboard.errors import InputError
 from nashboard.evaluation.decide.influence import EloJudge
 from nashboard.evaluation.decide.plan import beliefs_about_matches

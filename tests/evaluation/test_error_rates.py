@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from evaluation.arenas import played
+from arenas import played
 from nashboard._types import Floats
 from nashboard.evaluation.board.headline import SURE
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nashboard as nb
-from evaluation.arenas import cloned, data_of, leads, played
+from arenas import cloned, data_of, leads, played
 from nashboard._tables import percent
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Clusters

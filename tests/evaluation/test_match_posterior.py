@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit
 
 import nashboard as nb
-from evaluation.arenas import play
+from arenas import play
 from nashboard._types import Floats
 from nashboard.data.matches import Clusters
 from nashboard.equilibrium.nash_average import nash_average

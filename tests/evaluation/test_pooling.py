@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from evaluation.arenas import leads, played, problem
+from arenas import leads, played, problem
 from nashboard.evaluation.stress.experiment import enter_agents
 from nashboard.ratings.hierarchical.model import fit_hierarchical
 from nashboard.ratings.hierarchical.planes import count_planes

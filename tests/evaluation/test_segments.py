@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from evaluation.arenas import cloned, leads, played
+from arenas import cloned, leads, played
 from nashboard.evaluation.segments import compare_gaps, comparison, natural_key, stacked
 
 

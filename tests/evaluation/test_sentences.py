@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from evaluation.arenas import cloned, data_of, leads, play, played
+from arenas import cloned, data_of, leads, play, played
 from nashboard._types import Floats
 from nashboard.charts.boards import describe_top
 from nashboard.evaluation.board.board import Board

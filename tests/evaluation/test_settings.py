@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from evaluation.arenas import played
+from arenas import played
 from nashboard.evaluation.problem import Settings
 from nashboard.report.findings import find_everything
 

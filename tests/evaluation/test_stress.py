@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.special import expit
 
 import nashboard as nb
-from evaluation.arenas import data_of, experiment, problem
+from arenas import data_of, experiment, problem
 from nashboard.evaluation.stress.experiment import Experiment, enter_agents, enter_in_scores
 from nashboard.evaluation.stress.stress import Stress, stress
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
-from evaluation.arenas import check, data_of, play
+from arenas import check, data_of, play
 from nashboard.data.matches import Clusters
 from nashboard.evaluation.audit.audit import audit
 from nashboard.evaluation.audit.transitivity import Transitivity, chance_of_the_rest, transitivity, triples_that_met

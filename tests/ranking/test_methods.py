@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 import nashboard as nb
+from arenas import play
 from commands import Run
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
@@ -633,12 +634,8 @@ def test_a_thousand_agents_are_ranked(name: str) -> None:
     if "matches" not in [need for method in METHODS if method.name == name for need in method.needs]:
         found = nb.rank(nb.Scores.from_array(rng.normal(size=(1000, 20))), name)
     else:
-        i, j = np.triu_indices(1000, 1)
         skill = np.linspace(2, -2, 1000)
-        W = np.zeros((1000, 1000))
-        W[i, j] = rng.binomial(20, 1 / (1 + np.exp(skill[j] - skill[i])))
-        W[j, i] = 20 - W[i, j]
-        found = nb.rank(nb.Matches.from_counts(W), name)
+        found = nb.rank(play(np.subtract.outer(skill, skill), 20, rng), name)
         assert np.corrcoef(found.ranks, np.arange(1000))[0, 1] > 0.5
     assert len(found.agents) == 1000
 

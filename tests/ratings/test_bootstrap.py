@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import nashboard as nb
+from arenas import planted
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Clusters
 from nashboard.ratings.bootstrap import Lacking, reweighted
 from nashboard.ratings.likelihood import fit_totals, pair_totals
-from ratings.leagues import planted
 
 MANY: dict[str, Any] = {"errors": "bootstrap", "n_resamples": 400}
 

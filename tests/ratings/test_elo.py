@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nashboard as nb
+from arenas import planted
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Clusters
 from nashboard.ratings.errors import origin_weights
-from ratings.leagues import planted
 from reference_ratings import elo_by_minimising, elo_hessian_inverse, paper_norm_and_log_loss, robust_errors
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import nashboard as nb
+from arenas import planted
 from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.games import Games
 from nashboard.data.matches import Clusters
 from nashboard.ratings.likelihood import measure_dispersion
-from ratings.leagues import planted
 
 
 def schedule(kind: str, n: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:

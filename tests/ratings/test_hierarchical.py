@@ -9,6 +9,7 @@ from scipy.special import expit
 from scipy.stats import binom, cauchy
 
 import nashboard as nb
+from arenas import play
 from nashboard._types import Floats
 from nashboard.data.matches import Clusters
 from nashboard.ratings.hierarchical.model import fit_hierarchical, fit_pairs
@@ -23,9 +24,7 @@ def arena(n: int, sigma: float, tau: float, games: int, seed: int, met: float = 
     rng = np.random.default_rng(seed)
     r, c = rng.normal(0, sigma, n), np.triu(rng.normal(0, tau, (n, n)), 1)
     x = r[:, None] - r + c - c.T
-    N = np.triu((rng.random((n, n)) < met) * games, 1).astype(int)
-    won = rng.binomial(N, expit(x))
-    return x, nb.Matches.from_counts(won + (N - won).T)
+    return x, play(x, (rng.random((n, n)) < met) * games, rng)
 
 
 def information_about_tau(n: int, tau: float) -> float:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nashboard as nb
+from arenas import play
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.ratings.held_out import dealt, held_out_loss, hold_out_each
@@ -28,13 +29,9 @@ def planted(n: int, k: int, games: int, seed: int, share: float = 1.0) -> tuple[
     r, C = centred(rng.normal(0, 1, n), rng.normal(0, 1, (n, 2 * k)))
     r -= r.mean()
     X = np.subtract.outer(r, r) + product(C, C)
-    i, j = np.triu_indices(n, k=1)
-    kept = rng.random(i.size) < share
-    i, j = i[kept], j[kept]
-    W = np.zeros((n, n))
-    W[i, j] = rng.binomial(games, 1 / (1 + np.exp(-X[i, j])))
-    W[j, i] = games - W[i, j]
-    return X * POINTS_PER_LOGIT, r * POINTS_PER_LOGIT, nb.Matches.from_counts(W)
+    met = np.zeros((n, n))
+    met[np.triu_indices(n, k=1)] = rng.random(n * (n - 1) // 2) < share
+    return X * POINTS_PER_LOGIT, r * POINTS_PER_LOGIT, play(X, games * met, rng)
 
 
 def test_alphago_is_at_least_as_good_as_the_paper() -> None:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import nashboard as nb
+from arenas import planted
 from commands import run
 from nashboard.ratings.held_out import calibration_of
 from nashboard.ratings.rating import RATINGS, Rating, RatingMethod, rating_method
-from ratings.leagues import planted
 
 
 @pytest.mark.parametrize("name", list(RATINGS))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
+from arenas import play
 from nashboard.charts.planes import Box, Frame, coordinates, placed, signed_area
 from nashboard.evaluation.board.board import places
 
@@ -28,10 +29,7 @@ def arena(n: int, names: list[str] | None = None) -> nb.Matches:
     rng = np.random.default_rng(n)
     turn = 2 * np.pi * rng.random(n)
     lead = np.subtract.outer(*[rng.normal(size=n)] * 2) + np.sin(np.subtract.outer(turn, turn))
-    i, j = np.triu_indices(n, k=1)
-    wins = rng.binomial(30, 1 / (1 + np.exp(-lead[i, j]))).astype(float)
-    agents = tuple(names or [f"agent {k}" for k in range(n)])
-    return nb.Matches(agents=agents, pairs=np.stack([i, j], 1), wins=wins, draws=0 * wins, losses=30 - wins)
+    return play(lead, 30, rng, names or [f"agent {k}" for k in range(n)])
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Bundled data, and simulated arenas whose truth is known."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from scipy.special import expit
 
 import nashboard as nb
 from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
 from nashboard.evaluation.audit.audit import Audit
 from nashboard.evaluation.audit.checks import Check
 from nashboard.evaluation.problem import Data, Problem, prepare_data
@@ -40,11 +42,19 @@ def leads(rng: np.random.Generator, n: int, *, spread: float, cyclic: float) -> 
     return np.asarray(r[:, None] - r[None, :] + np.outer(c[:, 0], c[:, 1]) - np.outer(c[:, 1], c[:, 0]))
 
 
-def play(x: Floats, games: Any, rng: np.random.Generator) -> nb.Matches:
+def play(x: Floats, games: Any, rng: np.random.Generator, agents: Sequence[str] | None = None) -> nb.Matches:
     """Return so many games of each pair, without draws, by log-odds ``x``; ``games`` are read above the diagonal."""
     N = np.triu(np.broadcast_to(games, x.shape), 1).astype(int)
     won = rng.binomial(N, expit(x))
-    return nb.Matches.from_counts(won + (N - won).T)
+    return nb.Matches.from_counts(won + (N - won).T, agents)
+
+
+def planted(n: int, games: int, seed: int, spread: float = 200.0) -> tuple[Floats, nb.Matches]:
+    """Return true ratings in points, and so many games of every pair."""
+    rng = np.random.default_rng(seed)
+    r = rng.normal(0, spread, n)
+    r -= r.mean()
+    return r, play(np.subtract.outer(r, r) / POINTS_PER_LOGIT, games, rng)
 
 
 def played(rng: np.random.Generator, X: Floats, games: int, draws: float = 0.0) -> nb.Matches:
