@@ -169,7 +169,7 @@ def test_a_wrong_number_of_components_is_refused(k: Any) -> None:
 
 def test_products_alone_give_the_same_components(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    S = rng.normal(size=(120, 6)) @ rng.normal(size=(6, 150)) + 0.1 * rng.normal(size=(120, 150))
+    S = rng.normal(size=(130, 6)) @ rng.normal(size=(6, 150)) + 0.1 * rng.normal(size=(130, 150))
     part = nb.latent(S, 3)
     monkeypatch.setattr(latent_module, "FEW", 1000)
     full = nb.latent(S, 3)
@@ -182,7 +182,7 @@ def test_products_alone_give_the_same_components(monkeypatch: pytest.MonkeyPatch
 def test_components_that_products_miss_come_from_the_whole_decomposition(monkeypatch: pytest.MonkeyPatch) -> None:
     # one strength five times over: the products of one vector see it once
     rng = np.random.default_rng(1)
-    U, V = (np.linalg.qr(rng.normal(size=(n, 9)))[0] for n in (90, 130))
+    U, V = (np.linalg.qr(rng.normal(size=(n, 9)))[0] for n in (130, 140))
     S = (U * [7, 7, 7, 7, 7, 5, 4, 3, 2]) @ V.T
     part = nb.latent(S, 6)
     monkeypatch.setattr(latent_module, "FEW", 1000)
@@ -192,17 +192,20 @@ def test_components_that_products_miss_come_from_the_whole_decomposition(monkeyp
 
 
 def test_a_search_that_does_not_settle_falls_back_to_the_whole_decomposition(monkeypatch: pytest.MonkeyPatch) -> None:
-    S = np.random.default_rng(2).normal(size=(80, 90))
+    S = np.random.default_rng(2).normal(size=(130, 140))
     full = nb.latent(S).strengths[:2]
+    tried = []
     for failing in (ArpackNoConvergence("no", np.zeros(0), np.zeros((0, 0))), None):
 
         def svds(R: Any, k: int, failing: Any = failing, **ignored: Any) -> Any:
+            tried.append(failing)
             if failing is not None:
                 raise failing
-            return np.zeros((80, k)), np.ones(k), np.zeros((k, 90))
+            return np.zeros((130, k)), np.ones(k), np.zeros((k, 140))
 
         monkeypatch.setattr(latent_module, "svds", svds)
         np.testing.assert_allclose(nb.latent(S, 2).strengths, full)
+    assert len(tried) == 2
 
 
 def test_results_show_themselves() -> None:

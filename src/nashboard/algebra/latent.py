@@ -26,7 +26,8 @@ from nashboard.errors import InputError
 
 COMPONENTS = "components"
 ALONE = 128  # agents and tasks together below which the library uses one thread by itself
-FEW = 12  # components up to one in so many of the shorter side come from products with the table alone
+FEW = 12  # components up to one in so many of the shorter side come from products with the table alone,
+SHORT = 128  # where that side has at least so many: the whole decomposition of less is as quick
 POWER_STEPS = 8
 
 
@@ -198,7 +199,7 @@ def latent(S: ScoresLike, k: int | None = None) -> Latent:
         `Scores`, scaled per task to [0, 1] unless they were scaled already.
     k
         How many components, the strongest first; all ``min(m, n) - 1`` by default. Few components (one in twelve of
-        the shorter side at most) come from products with the table alone, to a residual of 1e-11 of the largest
+        a shorter side of 128 or more) come from products with the table alone, to a residual of 1e-11 of the largest
         strength; where that is not reached, from the whole decomposition.
 
     Examples
@@ -246,7 +247,7 @@ def latent(S: ScoresLike, k: int | None = None) -> Latent:
 def singular(R: Floats, k: int) -> tuple[Floats, Floats, Floats]:
     """Return the ``k`` strongest singular triples ``(U, strengths, V)`` in the one way that we write them."""
     m, n = R.shape
-    U, strengths, V = leading_triples(R, k) if 0 < FEW * k <= min(m, n) else all_triples(R, k)
+    U, strengths, V = leading_triples(R, k) if k and max(FEW * k, SHORT) <= min(m, n) else all_triples(R, k)
     turn = leading_signs(V)
     U *= turn
     V *= turn

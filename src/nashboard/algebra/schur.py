@@ -48,7 +48,7 @@ from nashboard.errors import ConvergenceError, InputError
 OPERATOR_WRITTEN_OUT = 2000
 PRODUCTS = 64  # agents from which on products with vectors are tried first
 # Below this size planes that do not stand out (by the residual after few products) are quicker found with all others.
-SMALL = 400
+SMALL = 200
 # Where products do not settle, a matrix of up to this size is decomposed in full instead.
 STILL_DECOMPOSED = 5000
 THREADED = 8  # blocks of few columns gain from threads only where a matrix is so many times as large
