@@ -2,9 +2,7 @@
 
 import gzip
 import json
-import os
 import sqlite3
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import pytest
 
 import nashboard as nb
 import servers
+from commands import run_process
 from data.conftest import in_postgres, in_sqlite
 from nashboard.data.sources import elsewhere
 from nashboard.data.sources.paths import find_scheme, hide_secrets, scrub_secrets
@@ -29,12 +28,6 @@ LOG: dict[str, list[Any]] = {
 }
 EXPECTED = "Matches(3 agents, 3 of 3 pairs met, 4 games)"
 postgres = pytest.mark.xdist_group("postgresql")
-
-
-def run(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nashboard", *words], capture_output=True, text=True, env={**os.environ, **more}
-    )
 
 
 def test_a_table_or_a_query_of_a_sqlite_file_is_read(tmp_path: Path) -> None:
@@ -101,14 +94,14 @@ def test_postgresql_types_that_engines_do_not_know_are_their_text(postgres_port:
 @postgres
 def test_the_commands_read_a_server_and_never_show_its_password(postgres_port: int, tmp_path: Path) -> None:
     address = in_postgres(LOG, postgres_port)
-    evaluated = run("evaluate", address, "--table", "log", "--resamples", "5", "--format", "json")
+    evaluated = run_process("evaluate", address, "--table", "log", "--resamples", "5", "--format", "json")
     assert evaluated.returncode == 0, evaluated.stderr
     shown = f"postgresql://{servers.USER}:***@127.0.0.1:{postgres_port}/{servers.DATABASE}, table log"
     assert json.loads(evaluated.stdout)["input"]["source"] == shown
-    wrong = run("inspect", address.replace("s3cret", "s4cret"))
+    wrong = run_process("inspect", address.replace("s3cret", "s4cret"))
     assert wrong.returncode == 2
     assert "password authentication failed" in wrong.stderr
-    missing = run("inspect", address, "--table", "lgo")
+    missing = run_process("inspect", address, "--table", "lgo")
     assert "has no table 'lgo' (did you mean 'log'?)" in missing.stderr
     for done in (evaluated, wrong, missing):
         assert "cret" not in done.stdout + done.stderr

@@ -4,8 +4,6 @@ import http.server
 import io
 import os
 import re
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +13,7 @@ import polars as pl
 import pytest
 
 import nashboard as nb
+from commands import run, run_process
 from data.conftest import needs_proc
 
 LOG = pl.DataFrame({"model_a": ["x", "y"], "model_b": ["y", "z"], "winner": ["model_a", "tie"], "weight": [1.0, 2.0]})
@@ -43,8 +42,7 @@ def test_the_folders_of_hive_partitions_are_columns(pattern: str, partitioned: P
 
 @pytest.mark.slow
 def test_each_partition_can_be_a_segment(partitioned: Path) -> None:
-    command = [sys.executable, "-m", "nashboard", "evaluate", str(partitioned), "--segment", "language"]
-    done = subprocess.run([*command, "--resamples", "2", "--format", "csv"], capture_output=True, text=True, check=True)
+    done = run("evaluate", partitioned, "--segment", "language", "--resamples", 2, "--format", "csv")
     assert sorted({line.partition(",")[0] for line in done.stdout.splitlines()[1:]}) == ["de", "en", "日本語"]
 
 
@@ -100,9 +98,7 @@ def test_an_address_that_cannot_be_read_is_refused_in_one_sentence(address: str,
 
 @pytest.mark.slow
 def test_a_command_that_follows_a_file_takes_no_address(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "nashboard", "online", "s3://k:secret@bucket/x.csv", "--state", "league.npz"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 2
+    done = run("online", "s3://k:secret@bucket/x.csv", "--state", tmp_path / "league.npz", code=2)
     assert "'s3://k:***@bucket/x.csv' is an address: here a file of this machine is needed" in done.stderr
 
 
@@ -275,13 +271,8 @@ def test_a_log_larger_than_memory_is_streamed(kind: str, blocks: int, limit: int
         stream.write(head)
         for _ in range(blocks):
             stream.write(block)
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK, str(path), str(limit)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "POLARS_MAX_THREADS": "1"},  # buffers grow with the number of threads
-    )
+    one_thread = os.environ | {"POLARS_MAX_THREADS": "1"}  # buffers grow with the number of threads
+    done = run_process(path, limit, program=("-c", PEAK), check=True, env=one_thread)
     games, peak = map(int, done.stdout.split())
     size = path.stat().st_size >> 20
     path.unlink()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import nashboard as nb
-from faults.commands import run
+from commands import run_process
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs file systems as Unix has them")
 PLACES = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
@@ -39,21 +39,21 @@ def test_an_installation_that_cannot_be_written_answers_as_any_other(mounted: Ca
         "q = np.ones(1); p.turn(2.0, np.full(1, 3.0), np.full(1, 4.0), q); d = p.turn.dispatcher\n"
         "print(p.__file__, d.stats.cache_path, q[0], d.signatures)"
     )
-    said = run(program=("-c", code), env=away).stdout.split(maxsplit=3)
+    said = run_process(program=("-c", code), env=away).stdout.split(maxsplit=3)
     assert said[:3] == [str(place / "nashboard/algebra/projection.py"), "None", "14.0"]
     assert said[3].startswith("[(float64, ")
     state = log.with_name("league.npz")
     words = ("online", str(log), "--state", str(state))
-    here = run(*words, env=environment())
+    here = run_process(*words, env=environment())
     state.unlink()
-    there = run(*words, env=away)
+    there = run_process(*words, env=away)
     assert (there.returncode, "Traceback" in there.stderr) == (0, False), there.stderr
     assert there.stdout == here.stdout != ""
 
 
 def test_a_cache_on_a_full_disk_is_done_without(full: Path, log: Path) -> None:
     state = log.with_name("league.npz")
-    done = run("online", str(log), "--state", str(state), env=environment(NUMBA_CACHE_DIR=str(full)))
+    done = run_process("online", str(log), "--state", str(state), env=environment(NUMBA_CACHE_DIR=str(full)))
     assert (done.returncode, "cannot" in done.stderr) == (0, False), done.stderr
     assert nb.OnlineElo.load(state).league.games == 60
     assert any(path.is_dir() for path in full.iterdir())  # it was tried there
@@ -66,7 +66,7 @@ def test_a_damaged_cache_is_done_without(tmp_path: Path) -> None:
     )
 
     def printed() -> str:
-        return run(program=("-c", code), env=environment(NUMBA_CACHE_DIR=str(tmp_path))).stdout
+        return run_process(program=("-c", code), env=environment(NUMBA_CACHE_DIR=str(tmp_path))).stdout
 
     assert [printed(), printed()] == ["1 0\n", "1 1\n"]
     for ending in ("nbc", "nbi"):
@@ -82,5 +82,5 @@ def test_a_function_that_cannot_be_compiled_says_so() -> None:
         "import numba; from nashboard._compiled import compiled\n"
         "compiled(numba.types.float64(numba.types.float64))(lambda x: x.nothing)(1.0)"
     )
-    done = run(program=("-c", code), env=environment())
+    done = run_process(program=("-c", code), env=environment())
     assert (done.returncode, "Unknown attribute 'nothing'" in done.stderr) == (1, True)

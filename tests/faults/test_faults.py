@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 import nashboard as nb
-from faults.commands import run, sentence
+from commands import error_sentence, run_process
 from nashboard._files import atomically
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs files and signals as Unix has them")
@@ -28,8 +28,8 @@ BOARD = ("evaluate", "dataset:rock-paper-scissors", "--resamples", "2")
 
 def test_a_full_disk_is_named_and_leaves_no_half_output(mounted: Callable[[str], Path]) -> None:
     place = mounted("size=16k")
-    done = run("evaluate", "dataset:atari", "--resamples", "2", "-o", str(place / "board.json"))
-    assert "cannot write" in sentence(done)
+    done = run_process("evaluate", "dataset:atari", "--resamples", "2", "-o", str(place / "board.json"))
+    assert "cannot write" in error_sentence(done)
     assert os.strerror(errno.ENOSPC) in done.stderr
     assert (done.returncode, done.stdout, list(place.iterdir())) == (1, "", [])
 
@@ -37,12 +37,12 @@ def test_a_full_disk_is_named_and_leaves_no_half_output(mounted: Callable[[str],
 def test_the_state_of_a_league_on_a_full_disk_stays_the_old_one(mounted: Callable[[str], Path], tmp_path: Path) -> None:
     state, log = mounted("size=24k") / "league.npz", tmp_path / "log.csv"
     log.write_text("a,b,winner\nx,y,a\n")
-    assert run("online", str(log), "--state", str(state)).returncode == 0
+    assert run_process("online", str(log), "--state", str(state)).returncode == 0
     before = state.read_bytes()
     with log.open("a") as stream:
         stream.writelines(f"agent {k},y,a\n" for k in range(5000))
-    done = run("online", str(log), "--state", str(state))
-    assert os.strerror(errno.ENOSPC) in sentence(done, after_others=True)
+    done = run_process("online", str(log), "--state", str(state))
+    assert os.strerror(errno.ENOSPC) in error_sentence(done, after_others=True)
     assert (done.returncode, state.read_bytes()) == (1, before)
     assert [path.name for path in state.parent.iterdir()] == [state.name]
 
@@ -53,10 +53,10 @@ def test_no_room_for_a_temporary_copy_is_named(how: str, mounted: Callable[[str]
     path.write_bytes(gzip.compress(LOG.encode()))
     environment = os.environ | {"TMPDIR": str(place)}
     if how == "packed":
-        done = run("inspect", str(path), env=environment)
+        done = run_process("inspect", str(path), env=environment)
     else:
-        done = run("inspect", "-", env=environment, input=LOG)
-    assert f"{str(place)!r} ({os.strerror(errno.ENOSPC)}): set TMPDIR to a folder " in sentence(done)
+        done = run_process("inspect", "-", env=environment, input=LOG)
+    assert f"{str(place)!r} ({os.strerror(errno.ENOSPC)}): set TMPDIR to a folder " in error_sentence(done)
     assert (done.returncode, list(place.iterdir())) == (1, [])
 
 
@@ -67,8 +67,8 @@ def test_a_limit_on_the_size_of_files_is_named_as_a_full_disk_is(tmp_path: Path)
 
     program = "-B", "-m", "nashboard"  # Python itself would leave half a file of bytecode
     words = "evaluate", "dataset:atari", "--resamples", "2", "-o", str(tmp_path / "b.json")
-    done = run(*words, program=program, preexec_fn=limited)
-    assert os.strerror(errno.EFBIG) in sentence(done)
+    done = run_process(*words, program=program, preexec_fn=limited)
+    assert os.strerror(errno.EFBIG) in error_sentence(done)
     assert (done.returncode, list(tmp_path.iterdir())) == (1, [])
 
 
@@ -85,7 +85,7 @@ def test_polars_own_writers_name_a_full_disk_too(mounted: Callable[[str], Path])
 def test_a_closed_standard_output_is_named() -> None:
     command = f"{sys.executable} -m nashboard datasets >&-"
     done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, text=True)
-    assert "standard output is closed" in sentence(done)
+    assert "standard output is closed" in error_sentence(done)
     assert done.returncode == 1
 
 
@@ -205,8 +205,8 @@ def test_what_native_code_says_of_damage_stays_unheard(tmp_path: Path) -> None:
         "pl.LazyFrame.collect = collect\n"
         f"sys.argv = ['nashboard', 'inspect', {str(path)!r}]; main()"
     )
-    done = run(program=("-c", code))
-    assert "a panic" in sentence(done)
+    done = run_process(program=("-c", code))
+    assert "a panic" in error_sentence(done)
     assert done.returncode == 2
 
 

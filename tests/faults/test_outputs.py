@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from faults.commands import run, sentence
+from commands import error_sentence, run_process
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs file systems and pipes as Unix has them")
 ROCK = "dataset:rock-paper-scissors"
@@ -53,13 +53,13 @@ def log(tmp_path: Path) -> Path:
 def written(what: str, place: Path, log: Path) -> "subprocess.CompletedProcess[str]":
     """Run a command that writes into a place."""
     program = ("-c", ONE_PART) if what == "paper" else ("-m", "nashboard")
-    return run(*(word.format(place, log) for word in WRITING[what]), program=program)
+    return run_process(*(word.format(place, log) for word in WRITING[what]), program=program)
 
 
 @pytest.mark.parametrize("what", WRITING)
 def test_a_full_disk_is_one_sentence_and_code_1(what: str, full: Path, log: Path) -> None:
     done = written(what, full, log)
-    assert os.strerror(errno.ENOSPC) in sentence(done, after_others=what in TALKING)
+    assert os.strerror(errno.ENOSPC) in error_sentence(done, after_others=what in TALKING)
     assert "cannot write" in done.stderr
     assert (done.returncode, done.stdout) == (1, "")
     assert [path for path in full.rglob("*") if path.is_file()] == [full / "filler"]
@@ -68,7 +68,7 @@ def test_a_full_disk_is_one_sentence_and_code_1(what: str, full: Path, log: Path
 @pytest.mark.parametrize("what", WRITING)
 def test_a_read_only_folder_is_one_sentence_and_code_1(what: str, mounted: Callable[[str], Path], log: Path) -> None:
     done = written(what, mounted("ro"), log)
-    assert os.strerror(errno.EROFS) in sentence(done, after_others=what in TALKING)
+    assert os.strerror(errno.EROFS) in error_sentence(done, after_others=what in TALKING)
     assert (done.returncode, done.stdout) == (1, "")
 
 
@@ -77,7 +77,7 @@ def test_a_pipe_that_closes_early_is_silent_and_141(what: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        done = run(*PRINTING[what], stdout=writing)
+        done = run_process(*PRINTING[what], stdout=writing)
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
@@ -87,6 +87,6 @@ def test_a_pipe_that_closes_early_is_silent_and_141(what: str) -> None:
 @pytest.mark.parametrize("what", PRINTING)
 def test_standard_output_on_a_full_disk_is_one_sentence_and_code_1(what: str) -> None:
     with Path("/dev/full").open("w") as output:
-        done = run(*PRINTING[what], stdout=output)
-    assert sentence(done) == f"nashboard: cannot print the result: {os.strerror(errno.ENOSPC)}"
+        done = run_process(*PRINTING[what], stdout=output)
+    assert error_sentence(done) == f"nashboard: cannot print the result: {os.strerror(errno.ENOSPC)}"
     assert done.returncode == 1

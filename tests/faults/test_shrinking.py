@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import nashboard as nb
-from faults.commands import run, sentence
+from commands import error_sentence, run_process
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="there is no SIGBUS here")
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
@@ -35,11 +35,11 @@ def test_a_race_with_a_writer_never_counts_torn_content(ending: str, tmp_path: P
     writer.start()
     try:
         for _ in range(3):
-            done = run("inspect", str(path), "--format", "json")
+            done = run_process("inspect", str(path), "--format", "json")
             if done.returncode == 0:
                 assert "20,000" in done.stdout
             elif done.returncode != -signal.SIGBUS:  # how the system ends a process that looks at a mapped page cut off
-                assert sentence(done)
+                assert error_sentence(done)
                 assert (done.returncode, done.stdout) == (2, "")
     finally:
         stop.set()
@@ -60,9 +60,9 @@ def test_segments_are_read_in_one_pass_so_that_a_later_change_mixes_nothing(tmp_
         "main()"
     )
     words = ("evaluate", str(path), "--segment", "language", "--resamples", "2", "-o", str(board))
-    run(*words, check=True)
+    run_process(*words, check=True)
     whole, size = board.read_bytes(), path.stat().st_size
     board.unlink()
-    run(*words, program=("-c", growing), check=True)
+    run_process(*words, program=("-c", growing), check=True)
     assert path.stat().st_size > size
     assert board.read_bytes() == whole

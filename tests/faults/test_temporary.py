@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from faults.commands import run, sentence
+from commands import error_sentence, run_process
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs file systems as Unix has them")
 LOG = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"
@@ -45,8 +45,8 @@ def test_no_temporary_folder_is_one_sentence(
     log = tmp_path / "log.csv.gz"
     log.write_bytes(gzip.compress(LOG.encode()))
     state = ["--state", str(tmp_path / "league.npz")] if command == "online" else []
-    done = run(command, str(log), *state, program=("-c", ONLY_ONE), env=os.environ | {"TMPDIR": str(place)})
-    said = sentence(done)
+    done = run_process(command, str(log), *state, program=("-c", ONLY_ONE), env=os.environ | {"TMPDIR": str(place)})
+    said = error_sentence(done)
     assert f"{str(place)!r}" in said
     assert "set TMPDIR to a folder that can be written and has room" in said
     assert (done.returncode, done.stdout) == (1, "")
@@ -56,22 +56,22 @@ def test_a_plain_csv_needs_no_temporary_folder(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text(LOG)
     nowhere = os.environ | {"TMPDIR": str(tmp_path / "nowhere")}
-    done = run("inspect", str(log), program=("-c", ONLY_ONE), env=nowhere)
+    done = run_process("inspect", str(log), program=("-c", ONLY_ONE), env=nowhere)
     assert (done.returncode, done.stderr) == (0, "")
     assert "3" in done.stdout
 
 
 def test_a_data_set_of_our_own_needs_no_temporary_folder(tmp_path: Path) -> None:
     words = ("evaluate", "dataset:rock-paper-scissors", "--resamples", "2")
-    done = run(*words, program=("-c", ONLY_ONE), env=os.environ | {"TMPDIR": str(tmp_path / "nowhere")})
-    assert (done.returncode, done.stdout) == (0, run(*words).stdout)
+    done = run_process(*words, program=("-c", ONLY_ONE), env=os.environ | {"TMPDIR": str(tmp_path / "nowhere")})
+    assert (done.returncode, done.stdout) == (0, run_process(*words).stdout)
 
 
 def test_a_temporary_folder_with_no_room_for_ours_is_named(mounted: Callable[[str], Path], tmp_path: Path) -> None:
     place, log = mounted("nr_inodes=2"), tmp_path / "log.csv.gz"  # room for the one file by which Python tries a folder
     log.write_bytes(gzip.compress(LOG.encode()))
-    done = run("inspect", str(log), program=("-c", ONLY_ONE), env=os.environ | {"TMPDIR": str(place)})
-    assert f"{str(place)!r} cannot be used ({os.strerror(errno.ENOSPC)}); set TMPDIR" in sentence(done)
+    done = run_process("inspect", str(log), program=("-c", ONLY_ONE), env=os.environ | {"TMPDIR": str(place)})
+    assert f"{str(place)!r} cannot be used ({os.strerror(errno.ENOSPC)}); set TMPDIR" in error_sentence(done)
     assert done.returncode == 1
 
 
@@ -84,13 +84,15 @@ def test_a_temporary_folder_with_no_room_for_ours_is_named(mounted: Callable[[st
     ],
 )
 def test_what_is_no_fault_of_standard_output_is_not_said_to_be(error: str, said: str) -> None:
-    done = run(program=("-c", FAILING.format(error=error)))
-    assert sentence(done) == f"nashboard: {said}"
+    done = run_process(program=("-c", FAILING.format(error=error)))
+    assert error_sentence(done) == f"nashboard: {said}"
     assert (done.returncode, done.stdout) == (1, "a first line\n")  # what was printed before is not lost
 
 
 def test_a_file_in_the_temporary_folder_is_named_with_what_to_do(tmp_path: Path) -> None:
     error = f"OSError(28, 'No space left on device', {str(tmp_path / 'x')!r})"
-    done = run(program=("-c", FAILING.format(error=error)), env=os.environ | {"TMPDIR": str(tmp_path)})
-    assert f"cannot use {str(tmp_path / 'x')!r}: No space left on device; set TMPDIR to a folder" in sentence(done)
+    done = run_process(program=("-c", FAILING.format(error=error)), env=os.environ | {"TMPDIR": str(tmp_path)})
+    assert f"cannot use {str(tmp_path / 'x')!r}: No space left on device; set TMPDIR to a folder" in error_sentence(
+        done
+    )
     assert done.returncode == 1
