@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -171,18 +170,11 @@ def test_the_page_holds_its_figures_and_links_only_to_what_is_there(folder: Path
         assert link[1:] in page.ids if link.startswith("#") else (folder / link).is_file()
 
 
-def test_markdown_points_at_figures_and_tables_that_are_there(folder: Path) -> None:
-    text = (folder / "paper.md").read_text(encoding="utf-8")
-    links = re.findall(r"\]\(((?:figures|tables)/[^)]+)\)", text)
-    assert len(links) > 20
-    assert all((folder / link).stat().st_size > 100 for link in links)
-
-
 def test_every_figure_is_written_as_png_and_svg_and_nothing_is_left_over(folder: Path, found: Reproduction) -> None:
     names = {f"{name}.{end}" for part in found.parts for name in part.figures for end in ("png", "svg")}
     assert {path.name for path in (folder / "figures").iterdir()} == names
     assert {path.name for path in folder.iterdir()} == {
-        "claims.csv", "claims.json", "figures", "index.html", "paper.md", "tables",
+        "claims.csv", "claims.json", "figures", "index.html", "tables",
     }  # fmt: skip
 
 
@@ -203,7 +195,7 @@ def test_machines_get_every_claim(folder: Path, found: Reproduction) -> None:
 )  # fmt: skip
 def test_equal_means_to_the_printed_digits(printed: str, ours: float | bool | str, equal: bool) -> None:
     claim = Claim(key="k", where="w", what="x", printed=printed, value=ours, how="h", why="y")
-    assert claim.equal is equal
+    assert claim.verdict == ("equal" if equal else "different")
 
 
 def test_half_a_unit_of_the_last_digit_is_forgiven() -> None:

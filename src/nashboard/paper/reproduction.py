@@ -8,22 +8,23 @@ import base64
 import csv
 import errno
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._files import WRONG_NAME, atomically
-from nashboard._tables import Column, Record, Table, as_csv, as_markdown, number, plain
+from nashboard._tables import Column, Record, Table, as_csv, number, plain
 from nashboard._version import __version__
 from nashboard.charts.export import convert, specification
 from nashboard.charts.export import save as save_chart
+from nashboard.charts.theme import Theme
 from nashboard.errors import InputError, WriteError
 
 HOLDS = "holds"  # printed as a statement
@@ -57,16 +58,11 @@ class Found:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim(Record):
+class Claim(Printed, Record):
     """What the paper says beside what we find."""
 
-    key: str
-    where: str
-    what: str
-    printed: str
     value: float | bool | str
     how: str
-    why: str
 
     hidden = ("value",)
     computed = ("ours", "verdict")
@@ -77,11 +73,6 @@ class Claim(Record):
         if self.printed == PICTURE:
             return "not printed"
         return "equal" if self.agrees() else "different"
-
-    @property
-    def equal(self) -> bool:
-        """Whether ours is the printed number, to its printed digits, or the statement holds."""
-        return self.verdict == "equal"
 
     def agrees(self) -> bool:
         """Compare."""
@@ -136,40 +127,12 @@ def matched(found: Mapping[str, Found]) -> tuple[Claim, ...]:
     keys = {claim.key for claim in said}
     if keys != set(found):
         raise ValueError(f"claims without an answer, or answers without a claim: {sorted(keys ^ set(found))}")
-    return tuple(
-        Claim(
-            key=claim.key,
-            where=claim.where,
-            what=claim.what,
-            printed=claim.printed,
-            value=found[claim.key].value,
-            how=found[claim.key].how,
-            why=claim.why,
-        )
-        for claim in said
-    )
+    return tuple(Claim(**vars(claim), value=found[claim.key].value, how=found[claim.key].how) for claim in said)
 
 
 def error(*differences: ArrayLike) -> float:
     """Return the largest absolute entry of all arguments: by how much a law is missed."""
     return max(float(np.abs(np.asarray(difference, dtype=np.float64)).max(initial=0.0)) for difference in differences)
-
-
-def claims_table(claims: Iterable[Claim], title: str = "") -> Table:
-    """Return the paper's number beside ours."""
-    return Table(
-        title=title,
-        columns=(
-            Column("where", "where in the paper"),
-            Column("what"),
-            Column("paper", "as printed"),
-            Column("ours", "computed from bundled data"),
-            Column("verdict", "equal to the printed digits, or not"),
-            Column("how", "how ours was computed"),
-            Column("why", "why they differ"),
-        ),
-        rows=tuple((c.where, c.what, c.printed, c.ours, c.verdict, c.how, c.why) for c in claims),
-    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -235,21 +198,29 @@ class Reproduction(Record):
 
     def differences(self) -> Table:
         """Return what is not as printed, with the reasons."""
-        return Table(
+        return Table.of(
+            [claim for claim in self.claims if claim.verdict == "different"],
+            Column("where"),
+            Column("what", most=64),
+            Column("paper", cell="printed"),
+            Column("ours"),
+            Column("why", most=400),
             title="Not as printed",
-            columns=(
-                Column("where"),
-                Column("what", most=64),
-                Column("paper"),
-                Column("ours"),
-                Column("why", most=400),
-            ),
-            rows=tuple((c.where, c.what, c.printed, c.ours, c.why) for c in self.claims if c.verdict == "different"),
         )
 
     def table(self) -> Table:
         """Return every claim."""
-        return claims_table(self.claims, "Re-evaluating Evaluation: the paper's numbers beside ours")
+        return Table.of(
+            self.claims,
+            Column("where", "where in the paper"),
+            Column("what"),
+            Column("paper", "as printed", cell="printed"),
+            Column("ours", "computed from bundled data"),
+            Column("verdict", "equal to the printed digits, or not"),
+            Column("how", "how ours was computed"),
+            Column("why", "why they differ"),
+            title="Re-evaluating Evaluation: the paper's numbers beside ours",
+        )
 
     def __repr__(self) -> str:
         return f"Reproduction({self.summary.rstrip('.')})"
@@ -281,16 +252,8 @@ def reproduction(tell: Callable[[str], object] = lambda _: None) -> Reproduction
 MARKS = {"equal": "=", "different": "≠", "not printed": "·"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Picture:
-    """A figure inside a page: the addresses of its light and of its dark picture, which hold the picture itself."""
-
-    light: str
-    dark: str
-
-
 def write_folder(found: Reproduction, folder: str | Path, tell: Callable[[str], object] = lambda _: None) -> Path:
-    """Write figures (png and svg), tables and claims (csv and json), ``paper.md`` and ``index.html``.
+    """Write figures (png and svg), tables and claims (csv and json), and the page ``index.html``.
 
     Returns the path of the page. Files of other names in the folder are left alone.
     """
@@ -306,7 +269,6 @@ def write_folder(found: Reproduction, folder: str | Path, tell: Callable[[str], 
             write_text(folder / "tables" / f"{name}.csv", as_csv(table))
     write_text(folder / "claims.csv", as_csv(found.table()))
     write_text(folder / "claims.json", json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n")
-    write_text(folder / "paper.md", markdown(found))
     write_text(folder / "index.html", html(found, pictures))
     return folder / "index.html"
 
@@ -327,43 +289,17 @@ def write_text(path: Path, text: str) -> None:
     atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
 
 
-def picture(figure: Figure) -> Picture:
-    """Return a figure as addresses that hold it, so that the page needs no other file."""
-
-    def address(theme: str) -> str:
-        content = convert("svg", specification(figure.chart, "dark" if theme == "dark" else "light", page=True))
-        return "data:image/svg+xml;base64," + base64.b64encode(content).decode()
-
-    return Picture(light=address("light"), dark=address("dark"))
+def picture(figure: Figure) -> dict[Theme, str]:
+    """Return a light and a dark picture as addresses that contain them, so that the page needs no other file."""
+    themes: tuple[Theme, ...] = get_args(Theme)
+    pictures = {theme: convert("svg", specification(figure.chart, theme, page=True)) for theme in themes}
+    return {theme: "data:image/svg+xml;base64," + base64.b64encode(svg).decode() for theme, svg in pictures.items()}
 
 
-def html(found: Reproduction, pictures: dict[str, Picture]) -> str:
+def html(found: Reproduction, pictures: dict[str, dict[Theme, str]]) -> str:
     """Return the page; everything in it is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("nashboard.paper", "."), autoescape=True, undefined=StrictUndefined)
     page = environment.get_template("page.html.jinja")
     return page.render(found=found, pictures=pictures, version=__version__, marks=MARKS) + "\n"
-
-
-def markdown(found: Reproduction) -> str:
-    """Return the page as markdown, with the figures beside it."""
-    lines = [
-        "# Re-evaluating Evaluation, reproduced",
-        "",
-        f"Balduzzi, Tuyls, Perolat, Graepel 2018, beside what nashboard {__version__} computes from its bundled data.",
-        "Equal means equal to the printed digits; a statement holds where its largest error is below 1e-9.",
-        "",
-        found.summary,
-        "",
-        "## Not as printed",
-        "",
-        as_markdown(found.differences()).partition("\n\n")[2],
-    ]
-    for part in found.parts:
-        lines += [f"## {part.title}", "", part.words, "", as_markdown(claims_table(found.of(part)))]
-        for name, figure in part.figures.items():
-            lines += [f"![{figure.caption}](figures/{name}.png)", "", figure.caption, ""]
-        lines += [f"- [{table.title}](tables/{name}.csv)" for name, table in part.tables.items()]
-        lines += [""]
-    return "\n".join(lines).rstrip("\n") + "\n"
