@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from nashboard._display import Drawn
+from nashboard._parallel import threads_for
 from nashboard._tables import Column, Table
-from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints, frozen_copy, rank_descending, read_only
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.cycles import Cycle, strongest_on_graph, strongest_triples

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.sparse.linalg import ArpackError, svds
 
 from nashboard._display import Drawn
+from nashboard._parallel import threads_for
 from nashboard._tables import Column, Table, plain_data
-from nashboard._threads import threads_for
 from nashboard._types import Floats, read_only
 from nashboard.algebra.flows import frobenius, largest, refuse_size, unit_scale
 from nashboard.algebra.operators import ScoresLike, averages, named_scores

@@ -26,8 +26,8 @@ from scipy.sparse import csr_array, issparse, sparray, spmatrix
 from scipy.sparse.linalg import LinearOperator
 
 from nashboard._display import Drawn
+from nashboard._parallel import threads_for
 from nashboard._tables import Column, Table
-from nashboard._threads import threads_for
 from nashboard._types import Floats, frozen_copy, read_only
 from nashboard.algebra.flows import FlowLike, blocks, frobenius, named_flow, refuse_size, unit_scale
 from nashboard.algebra.precision import (

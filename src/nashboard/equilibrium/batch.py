@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._threads import cores, threads_for
+from nashboard._parallel import cores, threads_for
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.equilibrium.central_path import Iterate, beginning, could_be_points, newton_step, quiet, stacked_game
 from nashboard.equilibrium.clones import Classes, identical_rows, irrational_weights

@@ -12,8 +12,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from nashboard._parallel import threads_for
 from nashboard._progress import show_progress
-from nashboard._threads import threads_for
 from nashboard._types import Floats, read_only
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs

@@ -30,8 +30,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from nashboard._parallel import threads_for
 from nashboard._progress import Progress as Reporter
-from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, Ints
 from nashboard.equilibrium.central_path import (
     Iterate,

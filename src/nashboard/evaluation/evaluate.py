@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nashboard._parallel import threads_for
 from nashboard._progress import show_progress
-from nashboard._threads import threads_for
 from nashboard._version import __version__
 from nashboard.data.scores import Scaling, Scores
 from nashboard.equilibrium.results import Selection

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 
-from nashboard._resampling import Plan, plan_of
+from nashboard._parallel import Plan, plan_of
 from nashboard._tables import Record
 from nashboard._text import listed
 from nashboard._types import Floats, Ints

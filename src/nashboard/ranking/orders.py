@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nashboard._threads import interruptible
+from nashboard._parallel import interruptible
 from nashboard._types import Floats, Ints
 
 MOST = 63  # agents, whose sets are the bits of a number

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nashboard._resampling import Plan, plan_of, spread_out
+from nashboard._parallel import Plan, plan_of, spread_out
 from nashboard._types import Bools, Floats
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError

@@ -9,10 +9,9 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from nashboard._resampling import Plan
+from nashboard._parallel import Plan, threads_for
 from nashboard._tables import count
 from nashboard._text import listed
-from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, frozen_copy
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.flows import refuse_size

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nashboard._threads import threads_for
+from nashboard._parallel import threads_for
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.data.matches import Matches
 from nashboard.errors import ConvergenceError

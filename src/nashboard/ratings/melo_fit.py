@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from nashboard._threads import threads_for
+from nashboard._parallel import threads_for
 from nashboard._types import Floats, Ints
 from nashboard.algebra.hodge import hodge
 from nashboard.algebra.schur import canonical, dense_planes, schur

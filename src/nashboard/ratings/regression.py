@@ -27,8 +27,8 @@ import polars as pl
 from scipy.sparse import csr_array, diags_array, hstack
 from scipy.special import expit
 
+from nashboard._parallel import threads_for
 from nashboard._text import listed
-from nashboard._threads import threads_for
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.games import COUNTS, Games
 from nashboard.data.matches import Matches

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from nashboard._display import Findings
+from nashboard._parallel import threads_for
 from nashboard._tables import Column, Table, plain_data
-from nashboard._threads import threads_for
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
 from nashboard.evaluation.audit.checks import Check, DataQuality, Part, assess_data, equilibrium_checks

@@ -43,7 +43,7 @@ import numba
 import numpy as np
 
 from nashboard._compiled import compiled
-from nashboard._threads import cores
+from nashboard._parallel import cores
 from nashboard._types import Bools, Floats, Ints
 
 MAX_RANK = 5

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._threads import cores
+from nashboard._parallel import cores
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs

@@ -25,8 +25,8 @@ from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
+from nashboard._parallel import threads_for
 from nashboard._tables import Column, Table, plain, plain_data
-from nashboard._threads import threads_for
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores

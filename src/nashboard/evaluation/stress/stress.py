@@ -11,9 +11,9 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from nashboard._display import Findings
+from nashboard._parallel import threads_for
 from nashboard._tables import Column, Table, percent, plain_data
 from nashboard._text import number_of
-from nashboard._threads import threads_for
 from nashboard._types import Ints
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.scores import Scores

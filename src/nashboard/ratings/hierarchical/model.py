@@ -39,7 +39,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._threads import threads_for
+from nashboard._parallel import threads_for
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import Matches
 from nashboard.ratings.hierarchical.pairs import (
