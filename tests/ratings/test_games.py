@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import nashboard as nb
+from commands import run
 from nashboard.data.games import Games
 from nashboard.online.models import load
-from ratings.test_rating_commands import run
 
 FILES = Path(__file__).parents[1] / "files"
 
@@ -101,7 +101,6 @@ def test_covariates_on_the_command_line(tmp_path: Path) -> None:
     log, path = log_of(400), tmp_path / "log.csv"
     log.write_csv(path)
     shown = run("elo", path, "--covariate", "longer", "--covariate", "same", "--first-advantage", "--draws", "davidson")
-    assert shown.exit_code == 0
     for word in ("first side:", "longer:", "same:", "draws:"):
         assert word in shown.stdout
     elo = nb.elo(path, covariates=["longer", "same"], first_advantage=True, draws="davidson")
@@ -112,16 +111,15 @@ def test_covariates_on_the_command_line(tmp_path: Path) -> None:
 
 def test_online_follows_pgn_and_logs_sorted_by_time(tmp_path: Path) -> None:
     state = tmp_path / "league.npz"
-    assert run("online", FILES / "games.pgn", "--state", state).exit_code == 0
+    run("online", FILES / "games.pgn", "--state", state)
     games = nb.read_games(FILES / "games.pgn")
     assert load(state).league.games == games.n_games
-    again = run("online", FILES / "games.pgn", "--state", state)
-    assert again.exit_code == 0
+    run("online", FILES / "games.pgn", "--state", state)
     assert load(state).league.games == games.n_games
     log, path = log_of(300), tmp_path / "log.csv"
     log.write_csv(path)
     sorted_state = tmp_path / "sorted.npz"
-    assert run("online", path, "--state", sorted_state, "--time", "when").exit_code == 0
+    run("online", path, "--state", sorted_state, "--time", "when")
     model = nb.OnlineElo()
     model.update_many(log.sort("when"))
     np.testing.assert_allclose(load(sorted_state).league.sums, model.league.sums)
@@ -136,7 +134,5 @@ def test_online_follows_pgn_and_logs_sorted_by_time(tmp_path: Path) -> None:
 def test_a_log_that_inspect_reads_is_no_traceback_online(tmp_path: Path) -> None:
     path = tmp_path / "season.csv"
     path.write_text("winner,loser\nann,bob\ncat,bob\nann,cat\nbob,ann\n")
-    found = run("online", path, "--state", tmp_path / "league.npz")
-    assert found.exit_code == 0 or isinstance(found.exception, nb.InputError)
-    if found.exit_code == 0:
-        assert load(tmp_path / "league.npz").league.games == 4
+    run("online", path, "--state", tmp_path / "league.npz")
+    assert load(tmp_path / "league.npz").league.games == 4
