@@ -63,7 +63,7 @@ OPENCOMPASS_HEADER = "dataset,version,metric,mode,x,y\n"
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("mmlu,-,naive_average,gen,1,2\n", "has no row of a data set, only averages"),
+        ("average,-,naive_average,gen,1,2\n", "has no row of a data set, only averages"),
         (
             "t,a1,acc,gen,1,2\nt,b2,acc,gen,3,4\n",
             r"task 't \(acc, gen\)' is in data rows 1 and 2; names must be",

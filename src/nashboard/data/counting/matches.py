@@ -158,7 +158,7 @@ def make_matches(result: PairCounts) -> Matches:
             format=table.format,
             rows=rows // table.games + skipped,
             left_out=(*table.table.left_out, *left_out),
-            notes=(*table.notes, *note_uneven_weights(table, kept), *names),
+            notes=(*table.notes, *note_uneven_weights(table, kept), *note_mirrored(table, others), *names),
             period=find_period(kept),
             taken=describe_columns(result),
         ),
@@ -288,6 +288,26 @@ def note_uneven_weights(table: MatchTable, kept: pl.DataFrame) -> tuple[str, ...
         f"weights in {table.weight!r} are not whole numbers, but intervals take a weight of 5 for five separate games: "
         f"if they say how much a row matters, name a column that tells rows apart as cluster=, or leave them out with "
         f"weight=False",
+    )
+
+
+def note_mirrored(table: MatchTable, counts: pl.DataFrame) -> tuple[str, ...]:
+    """Return the note about rows without sides that all stand once for each of the two agents.
+
+    A log of first and second sides may look so by chance, where the better agent always wins.
+    """
+    if table.sided:
+        return ()
+    ends = add_exactly(counts, ("first", "second"), COUNTS)
+    ends = ends.filter(pl.sum_horizontal(COUNTS) > 0)
+    turned = ends.rename({"first": "second", "second": "first", "wins": "losses", "losses": "wins"})
+    both = ends.join(turned.select(ends.columns), on=["first", "second"], suffix=" turned")
+    same = pl.all_horizontal(pl.col(name) == pl.col(f"{name} turned") for name in COUNTS)
+    if len(both.filter(same)) < len(ends):
+        return ()
+    return (
+        "all results stand from both sides, x against y and y against x: if these are the same games, each counts "
+        "twice, and one row of each has to go",
     )
 
 

@@ -20,13 +20,13 @@ Rules = Mapping[Any, float | None]
 
 SKIP = {"bad_rows": "skip"}  # the option that leaves out rows which cannot be used
 
-FIRST_WINS = ("win", "won", "w", "1-0", "1", "true", "leftvote", "a>b", "a>>b", "b<a", "b<<a", "[[a]]")
+FIRST_WINS = ("win", "won", "w", "1-0", "1", "true", "yes", "leftvote", "a>b", "a>>b", "b<a", "b<<a", "[[a]]")
 SECOND_WINS = (
-    "loss", "lost", "lose", "l", "0-1", "0", "false", "rightvote", "b>a", "b>>a", "a<b", "a<<b", "[[b]]"
+    "loss", "lost", "lose", "l", "0-1", "0", "false", "no", "rightvote", "b>a", "b>>a", "a<b", "a<<b", "[[b]]"
 )  # fmt: skip
 DRAWN = (
     "tie", "draw", "drawn", "tied", "d", "1/2-1/2", "½-½", "1/2", "½", "0.5", "equal", "tievote", "bothbad",
-    "bothgood", "bothbad_vote", "a=b", "b=a", "[[c]]",
+    "bothgood", "bothbad_vote", "no preference", "no difference", "jigo", "a=b", "b=a", "[[c]]",
 )  # fmt: skip
 SIDE_WORDS = {side: share for pair in OPPOSITES[:10] for side, share in zip(pair, (1.0, 0.0), strict=True)}
 WORDS = dict.fromkeys(FIRST_WINS, 1.0) | dict.fromkeys(SECOND_WINS, 0.0) | dict.fromkeys(DRAWN, 0.5)
@@ -40,7 +40,11 @@ UNFINISHED = "*"  # as PGN writes an open result: such a match is left out and c
 MOST_SHARES = 1000  # different shares of a point in one column of labels; each is a term of the counting query
 # A label may say the side with other words: ``model_a``, ``Assistant B wins``, ``both bad``, ``Response 1 is better``.
 BESIDE_SIDE = AGENT_WORDS | BESIDE_AGENTS | {"assistant", "option", "candidate", "wins", "won", "win", "is", "better"}
-BESIDE_DRAW = frozenset(("tie", "tied", "draw", "drawn", "both", "bad", "good", "bothbad", "bothgood", "equal", "vote"))
+BESIDE_DRAW = frozenset((
+    "tie", "tied", "draw", "drawn", "both", "bad", "good", "bothbad", "bothgood", "equal", "equally", "same", "similar",
+    "neither", "vote",
+))  # fmt: skip
+GO = re.compile(r"([bw])\+.*")  # how SGF writes who won, and by how much: B+R, W+3.5
 TWO_NUMBERS = re.compile(r"(\d{1,3}) ?[-–:] ?(\d{1,3})")  # what the two sides scored
 DASH = re.compile(r"(?<=[\d½]) ?[-–:] ?(?=[\d½])")  # between two results: 1 - 0, 1:0
 NAMED = [
@@ -177,6 +181,8 @@ def find_loose_meaning(label: str, sides: Mapping[str, float]) -> float | None:
     found = {outcome for side, outcome in sides.items() if fold_loosely(side) == word}
     if found:
         return found.pop() if len(found) == 1 else None
+    if (go := GO.fullmatch(word)) and "black" in sides:
+        return sides["black" if go[1] == "b" else "white"]
     words = split_words(label)
     if words and set(words) <= BESIDE_DRAW:
         return 0.5
@@ -287,6 +293,29 @@ def refuse_ambiguous(seen: Sequence[SeenLabel], rules: Mapping[str, float | None
             hint="rename the agents, or say which side won with a rule such as {option}",
             option={"outcomes": {torn[0]: 1}},
         )
+
+
+def find_indices(seen: Sequence[SeenLabel], asked: Question) -> dict[str, float | None]:
+    """Return the rules for winners that are numbers of sides: 0 is the first of ``player_0`` and ``player_1``.
+
+    Of other sides 0 and 1 may be their numbers too, or what the first side won: a column called winner says neither.
+    """
+    zero, one = fold_label("0"), fold_label("1")
+    words = split_words(asked.outcome)
+    if asked.certain or {fold_label(entry.label) for entry in seen} != {zero, one}:
+        return {}
+    if find_side_words((asked.a, asked.b)) == ("0", "1") and not {"outcome", "result", "score", "win", "won"} & {
+        *words
+    }:
+        return {zero: 1.0, one: 0.0}
+    if words[-1:] == ("winner",):
+        raise InputError(
+            f"{asked.source!r}, column {asked.outcome!r} is ambiguous: 0 and 1 may be the first and the second agent, "
+            f"or a loss and a win of the first",
+            hint="say which with a rule such as {option}",
+            option={"outcomes": {"0": 1, "1": 0}},
+        )
+    return {}
 
 
 def describe_absent_winners(absent: Sequence[str], unknown: Unknown, asked: Question) -> InputError:

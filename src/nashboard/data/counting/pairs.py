@@ -23,6 +23,7 @@ from nashboard.data.counting.outcomes import (
     check_rules,
     describe_idle_rule,
     find_idle_rules,
+    find_indices,
     fold_label,
     learn_vocabulary,
     refuse_ambiguous,
@@ -158,9 +159,10 @@ def count_pairs(table: MatchTable) -> PairCounts:
     )
     numbers = with_numbers(table, outcome=not rules)
     if numbers.table.schema[table.outcome].is_numeric() and not rules:
-        refuse_ambiguous(list_labels(numbers, numbers.frame.head(SAMPLE)), rules, asked)  # agents called 0 and 1
+        seen = list_labels(numbers, numbers.frame.head(SAMPLE))
+        refuse_ambiguous(seen, rules, asked)  # agents called 0 and 1
         counts = numbers.count(None)
-        if count_unexplained(counts) == 0:
+        if count_unexplained(counts) == 0 and not (rules := find_indices(seen, asked)):
             note = f"numbers in {table.outcome!r} are the share of the point that {table.a!r} takes"
             notes = numbers.notes if table.certain else (*numbers.notes, note)
             return PairCounts(table=replace(numbers, notes=notes), counts=counts, words=None)

@@ -118,8 +118,11 @@ def read_alpaca_eval(source: Input) -> Counted:
 
 def read_arena_hard(source: Input) -> Counted:
     """Read arena-hard judgments: two games per line with sides swapped; a clear verdict counts three times."""
-    source.require("model", "baseline", "games")
+    source.require("model", "games")
     lines = read_judgments(source)
+    unnamed = "" if "baseline" in lines.collect_schema() else ", not named here"
+    if unnamed:  # version 0.1 does not write it down
+        lines = lines.with_columns(baseline=nw.lit("baseline"))
     length = nw.col("games").list.len()
     games = []
     for k, (a, b) in enumerate(SWAPPED):
@@ -143,9 +146,10 @@ def read_arena_hard(source: Input) -> Counted:
         b="agent_b",
         outcome="verdict",
         weight="weight",
-        cluster="uid" if "uid" in source.table.schema else None,  # both games and all models share the prompt
+        # both games and all models share the prompt
+        cluster=next((name for name in ("uid", "question_id") if name in source.table.schema), None),
         notes=(
-            "every match has the baseline: agents are compared only through it",
+            f"every match has the baseline{unnamed}: agents are compared only through it",
             "a clear verdict (>>) counts three times",
         ),
         games=len(SWAPPED),

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TextIO
 
 import narwhals as nw
@@ -15,10 +15,11 @@ from nashboard.data.formats.match_tables import read_rows
 from nashboard.data.sources.paths import PlainFile, check_lines
 from nashboard.data.table.table import Table
 from nashboard.data.table.values import Filter
-from nashboard.errors import InputError, MissingExtraError
+from nashboard.errors import InputError
 
 Game = tuple[str, str, str, str]
 COLUMNS = ("white", "black", "result", "date")
+TAG = re.compile(r'\[(\w+)\s+"(.*)"\s*\]')
 FINISHED = re.compile(r"Finished game \d+ \((.+) vs (.+)\): (\S+)")
 UNKNOWN = "?"  # as PGN writes a player whose name is not known
 
@@ -36,15 +37,29 @@ def open_text(file: PlainFile) -> TextIO:
 
 
 def iterate_pgn(file: PlainFile) -> Iterator[Game]:
-    """Yield the players and the result of each game; only the headers are parsed."""
-    try:
-        import chess.pgn
-    except ModuleNotFoundError:
-        raise MissingExtraError("chess", "pgn", "reading PGN") from None
+    """Yield the players and the result of each game; only the tags are parsed.
+
+    A tag below moves begins the next game, also without the blank line that the standard asks for.
+    """
     with open_text(file) as stream:
-        while (headers := chess.pgn.read_headers(stream)) is not None:
-            white, black = headers.get("White", UNKNOWN), headers.get("Black", UNKNOWN)
-            yield white, black, headers.get("Result", UNFINISHED), headers.get("Date", "")
+        tags: dict[str, str] = {}
+        done = False
+        for line in stream:
+            if found := TAG.fullmatch(line.strip()):
+                if done:
+                    yield name_game(tags)
+                    tags, done = {}, False
+                tags[found[1]] = re.sub(r"\\(.)", r"\1", found[2])
+            elif tags and line[0] not in "%;":  # moves, or the blank line before them; not a comment between tags
+                done = True
+        if tags:
+            yield name_game(tags)
+
+
+def name_game(tags: Mapping[str, str]) -> Game:
+    """Return the players, the result and the date of a game by its tags."""
+    white, black = tags.get("White", UNKNOWN), tags.get("Black", UNKNOWN)
+    return white, black, tags.get("Result", UNFINISHED), tags.get("Date", UNKNOWN)
 
 
 def iterate_cutechess(file: PlainFile) -> Iterator[Game]:

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,20 +39,40 @@ def read_opencompass(source: Input) -> Scores:
     source.require(*OPENCOMPASS_KEYS)
     head = fetch_flat_rows(source.table)
     keys = [tuple("" if cell is None else str(cell) for cell in row) for row in head.select(OPENCOMPASS_KEYS).rows()]
-    # an average row has no version of its own
-    average = [is_derived(name) or "average" in by.casefold() or version in ("", "-") for name, version, by, _ in keys]
+    measured = head.select(pl.any_horizontal(pl.exclude(*OPENCOMPASS_KEYS, ROW).cast(pl.String).is_in(MISSING).not_()))
+    average = find_opencompass_averages(keys, measured.to_series().to_list())
     several = {name for (name, *_), times in Counter(key[:1] for key in keys).items() if times > 1}
     tasks = [f"{name} ({by}, {mode})" if name in several else name for name, _, by, mode in keys]
     head = head.with_columns(dataset=pl.Series(tasks)).drop(OPENCOMPASS_KEYS[1:])
     if all(average):
         raise InputError(f"{source.name!r} has no row of a data set, only averages")
-    measured = pl.any_horizontal(pl.exclude("dataset", ROW).cast(pl.String).is_in(MISSING).not_())
-    gone = head.filter(pl.Series(average)).filter(measured)["dataset"].to_list()
+    gone = head.filter(pl.Series(average) & measured.to_series())["dataset"].to_list()
     left_out = (LeftOut("rows", len(gone), f"averages of other rows: {listed(gone)}"),) if gone else ()
     tasks_only = head.filter(~pl.Series(average))
     return read_turned(
         source.table, tasks_only, "dataset", source.options, "opencompass", "(data sets)", left_out, len(head)
     )
+
+
+def find_opencompass_averages(keys: Sequence[tuple[str, ...]], measured: Sequence[bool]) -> list[bool]:
+    """Return which rows are averages of others, or headings: they have no version of their own.
+
+    That of a group, such as ``mmlu``, is a score like any other where no row of its tasks or parts is listed.
+    """
+    whole = [version in ("", "-") or "average" in by.casefold() for _, version, by, _ in keys]
+    names = [(name, group) for (name, *_), group, there in zip(keys, whole, measured, strict=True) if there]
+
+    def is_split(name: str) -> bool:
+        root = re.split("[-_]", name)[0]
+        return any(
+            other.startswith((f"{name}-", f"{name}_")) or (not group and re.split("[-_]", other)[0] == root)
+            for other, group in names
+        )
+
+    return [
+        is_derived(name) or (group and (not there or is_split(name)))
+        for (name, *_), group, there in zip(keys, whole, measured, strict=True)
+    ]
 
 
 def read_open_llm(source: Input) -> Scores:
@@ -148,6 +169,16 @@ def read_livecodebench(source: Input) -> Scores | Segments:
     options = replace(source.options, agent=source.options.agent or "model", task="question_id", score="pass@1")
     group = "difficulty" if "difficulty" in table.columns else None
     return read_long_table(table, options, format="livecodebench", group=group)
+
+
+def read_mt_bench_grades(source: Input) -> Scores | Segments:
+    """Read MT-bench's grades of single answers, 1 to 10; a grade of -1 says that the judge gave none."""
+    source.require("model", "question_id", "score")
+    table = source.table
+    graded = ~(as_number(table.frame, "score") == -1) | as_number(table.frame, "score").is_null()
+    failed = table.skip_rows(~graded, "the judge gave no grade (-1)", "rows")
+    options = replace(source.options, agent="model", task="question_id", score="score")
+    return read_long_table(failed, options, format="mt-bench-grades")
 
 
 def read_mqm(source: Input) -> Scores | Segments:

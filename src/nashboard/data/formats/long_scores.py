@@ -54,7 +54,7 @@ METRIC = ("metric", "metric_name")
 APART = (
     "step", "steps", "global_step", "env_step", "env_steps", "timestep", "timesteps", "total_timesteps", "epoch",
     "iteration", "episode", "checkpoint", "split", "subset", "category", "subcategory", "subject", "domain", "language",
-    "lang", "level", "difficulty", "shots", "n_shots", "num_fewshot", "temperature",
+    "lang", "level", "difficulty", "turn", "shots", "n_shots", "num_fewshot", "temperature",
 )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from nashboard.data.table.columns import (
     find_column,
     find_outcome,
     find_score_pairs,
+    find_side_that_won,
     find_sides,
     find_usual,
     find_win_pairs,
@@ -36,7 +37,9 @@ from nashboard.data.table.columns import (
 )
 from nashboard.data.table.table import Table, column
 from nashboard.data.table.values import (
+    NO,
     NO_SCORE,
+    YES,
     Filter,
     as_key,
     as_lower,
@@ -316,7 +319,21 @@ def fits_two_scores(source: Input) -> bool:
     if not has_sides(source) or source.options.outcome is not None:
         return False
     said = [name for name in source.plain_columns if fold(name) in STRICT_OUTCOMES]
-    return bool(find_score_pairs(source.columns)) and all(is_margin(source, name) for name in said)
+    pairs = find_score_pairs(source.columns)
+    return bool(pairs) and all(is_margin(source, name) for name in said) and not is_decided_elsewhere(source, pairs[0])
+
+
+def is_decided_elsewhere(source: Input, scores: tuple[str, str]) -> bool:
+    """Return whether a column such as ``radiant_win`` says that a side won with the lower score: scores are kills."""
+    table, options = source.table, source.options
+    won = find_side_that_won(source.plain_columns, find_sides(source.columns, source.name, options.a, options.b))
+    if won is None:
+        return False
+    frame = table.frame
+    word, ours, theirs = as_lower(frame, won), *(as_number(frame, name) for name in scores)
+    other = ((ours < theirs) & word.is_in(YES)) | ((ours > theirs) & word.is_in(NO))
+    count = nw.when(other).then(nw.lit(1)).otherwise(nw.lit(0))
+    return bool(table.collect(frame.head(LOOK).select(count=count).select(nw.col("count").sum())).item())
 
 
 def is_margin(source: Input, name: str) -> bool:

@@ -132,6 +132,9 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
     cells = single = make_cells(head, names, roles, table.name)
     if len(set(names)) < len(names):
         if options.repeats != "runs":
+            if options.agent is None and not find_usual(AGENT, [agent]):  # a row per side of a game, perhaps
+                closest = f"a row per agent, but {agent!r}, the first column, has {names[0]!r} and others several times"
+                raise describe_layout(table.name, table.columns, closest)
             refuse_repeats(names, head[ROW], table.name)
         cells = average_runs(cells)
     notes = (

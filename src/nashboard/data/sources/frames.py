@@ -257,6 +257,8 @@ def open_mapping(source: Mapping[Any, Any]) -> Table | dict[str, Any]:
     if all(isinstance(value, Mapping) for value in values):
         if pairs := split_pairs(source):
             return make_table(pairs, "dictionary of pairs", notes=(OF_PAIRS,))
+        if runs := list_runs(source):
+            return make_table(runs, "dictionary of scores", notes=(OF_RUNS,))
         return make_table([{"agent": agent, **scores} for agent, scores in source.items()], "dictionary of scores")
     if (found := find_matrix(source, "dictionary")) is not None:
         return make_table(found[0], "dictionary of lists", notes=found[1:])
@@ -274,6 +276,7 @@ def open_mapping(source: Mapping[Any, Any]) -> Table | dict[str, Any]:
     raise InputError(f"cannot read this dictionary: give {SHAPES}")
 
 
+OF_RUNS = "lists of numbers are the runs of an agent and task"
 OF_PAIRS = "the names of the object are pairs of agents, such as 'x vs y'"
 
 
@@ -283,6 +286,20 @@ def split_pairs(source: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]
     if not all(len(pair) == 2 and all(pair) for pair, _ in rows):
         return []
     return [{"agent_a": pair[0], "agent_b": pair[1], **cells} for pair, cells in rows]
+
+
+def list_runs(source: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row per run of an object of agents, tasks and lists of numbers; none where it is something else."""
+    cells = [
+        (agent, task, runs) for agent, row in source.items() if isinstance(row, Mapping) for task, runs in row.items()
+    ]
+    if len(source) < FEWEST or not all(is_list(runs) and np.asarray(runs).dtype.kind in "iuf" for *_, runs in cells):
+        return []
+    return [
+        {"agent": agent, "task": task, "score": score}
+        for agent, task, runs in cells
+        for score in np.ravel(runs).tolist()
+    ]
 
 
 def find_matrix(source: Mapping[str, Any], name: str) -> tuple[list[dict[str, Any]], str] | None:
@@ -356,6 +373,8 @@ def find_records(document: Any, name: str) -> Table | None:
         return make_table(pairs, "json object", name, (OF_PAIRS,))
     if columns := find_lists(document):
         return make_table(columns, "json object", name)
+    if runs := list_runs(document):
+        return make_table(runs, "json object", name, (OF_RUNS,))
     measured, metric = choose_scores(document)
     if is_table_by_agent(measured):
         rows = [{"agent": agent, **scores} for agent, scores in measured.items()]

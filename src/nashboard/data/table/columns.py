@@ -27,7 +27,7 @@ AGENT_WORDS = frozenset((
     "rikishi", "shikona", "boxer", "wrestler", "athlete", "driver", "tag", "neutral", "agents", "players", "teams",
 ))  # fmt: skip
 SCORE_WORDS = frozenset(
-    ("score", "scores", "goal", "goals", "point", "points", "pts", "runs", "result", "reward", "sets")
+    ("score", "scores", "goal", "goals", "point", "points", "pts", "runs", "result", "reward", "sets", "label")
 )
 BESIDE_AGENTS = frozenset((
     "id", "api", "answer", "response", "output", "completion", "map", "match", "game", "full", "user", "side",
@@ -37,12 +37,12 @@ GLUED = re.compile(r"(home|away|visitor|white|black|left|right|winner|loser)(?=t
 GOALS = (("fthg", "ftag"), ("hg", "ag"))  # of football-data.co.uk
 OUTCOME = (
     "winner", "outcome", "result", "score", "win", "label", "preference", "ftr", "vote", "vote_type", "preferred",
-    "verdict", "chosen", "choice", "ft", "type",
+    "verdict", "chosen", "choice", "ft", "type", "won",
 )  # fmt: skip
 WEIGHT = ("weight", "weights")
-TIME = (
-    "time", "timestamp", "tstamp", "date", "datetime", "created_at", "match_date", "game_date", "game_date_est",
-    "tourney_date",
+TIME = (  # the hour alone comes last: it stands beside the day
+    "timestamp", "tstamp", "datetime", "date", "created_at", "match_date", "game_date", "game_date_est",
+    "tourney_date", "time",
 )  # fmt: skip
 CLUSTER = ("cluster",)
 REPEATED = (  # columns whose repeated values make rows alike: what is judged first, then who judges
@@ -73,7 +73,7 @@ RUNS = ("runs",)
 LOWER = ("lower_is_better",)
 # Names that count only where a table has no column of a more usual name for the same.
 RARE = frozenset((
-    "vote", "vote_type", "preferred", "verdict", "chosen", "choice", "ft", "type",
+    "vote", "vote_type", "preferred", "verdict", "chosen", "choice", "ft", "type", "won",
     "algo", "policy", "model_name_or_path", "task_id", "env_id", "problem_id",
     "question", "item_id", "instance_id", "sample_id", "doc_id", "correct", "is_correct", "passed", "resolved",
     "solved", "success", "exact_match", "episode_return",
@@ -474,7 +474,8 @@ WORDS = {
     "links": r"url|link|homepage|paper|repo|repository|github|hf link|sha|revision|commit|hub|"
     r"(hub |total )?(likes|downloads)( total| last month)?",
     "votes": r"(number of |num |n )?(votes|battles|games|matches|wins|losses|draws|ties)|n (wins base|total)",
-    "costs": KINDS_OF + r"(cost|costs|price|pricing|spend)( usd| eur| m| 1m| k| 1k| tokens| mtok| in| out)*( per .*)?",
+    "costs": KINDS_OF
+    + r"(cost|costs|price|pricing|spend)( usd| eur| m| 1m| k| 1k| tokens| mtok| in| out| input| output)*( per .*)?",
     "tokens": KINDS_OF + r"(tokens?|tok)( used| count)?",
     "lengths": KINDS_OF + r"((seq|sequence) )?(length|len|context window|num chars|words)",
     "counts": r"(num|n|total) (items|samples|questions|tasks|examples|instances|runs|seeds|shots?)|(few )?shots|"

@@ -36,7 +36,8 @@ SMALL = 1 << 25  # bytes of json lines that are all read to learn the columns
 FIRST_LINES = 1000
 MOST_CELLS = 1 << 24  # of a table that is mostly holes, in the lines that are read to learn the columns
 ROLES = tuple(sorted({*OUTCOME, *WEIGHT, *TIME, *CLUSTER, *NEUTRAL, *STDERR, *ITEMS, *RUNS, *LOWER}))
-MATCH_ROLES = tuple(sorted({*WEIGHT, *TIME, *CLUSTER, *NEUTRAL}))  # of a log of matches whose outcome is known
+MATCH_ROLES = tuple(sorted({*WEIGHT, *CLUSTER, *NEUTRAL}))  # of a log of matches whose outcome is known
+FEW_WORDS = 4  # that are looked for in the text of a file; for more of them it is parsed
 PAIR = "pair"  # what a list of two names is
 TRIPLE = ("first", "second", "result")  # the columns of a list of triples
 
@@ -349,11 +350,25 @@ def first_lines(file: PlainFile) -> Iterator[tuple[int, str]]:
 
 def late_columns(file: PlainFile, names: Sequence[str]) -> list[str]:
     """Return which of these columns have a value anywhere in a large file of json lines."""
-    if not names:
+    words = [name for name in names if not any(name != other and name.startswith(other) for other in names)]
+    if len(words) <= FEW_WORDS and not has_words(file, [f'"{word}'.encode() for word in words]):
         return []
     seen = pl.scan_ndjson(file.path, schema=dict.fromkeys(sorted(names), pl.String))
     there = seen.select(pl.all().is_not_null().any()).collect(engine="streaming")
     return [name for name in there.columns if there[name].item()]
+
+
+def has_words(file: PlainFile, words: Sequence[bytes]) -> bool:
+    """Return whether one of these words is anywhere in a file."""
+    longest = max(map(len, words), default=1)
+    rest = b""
+    with file.path.open("rb") as stream:
+        while words and (piece := stream.read(CHUNK)):
+            text = rest + piece
+            if any(word in text for word in words):
+                return True
+            rest = text[-longest:]
+    return False
 
 
 def scan_objects(paths: Sequence[Path], schema: dict[str, Any]) -> pl.LazyFrame:

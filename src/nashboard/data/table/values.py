@@ -31,7 +31,7 @@ from nashboard.errors import InputError
 EXACT = 2.0**53  # whole numbers below this are exact in floating point
 INFINITY, LARGEST = float("inf"), 1.7976931348623157e308
 # Words for a missing value, for true and for false, in small letters.
-MISSING = ("", "-", "–", "—", "na", "n/a", "nan", "null", "none", "missing")
+MISSING = ("", "-", "--", "---", "–", "—", "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "missing")
 YES, NO = ("true", "t", "yes", "y", "1", "1.0"), ("false", "f", "no", "n", "0", "0.0")
 TRUTHS = {"true": "1", "false": "0"}  # cells of true and false that count as numbers
 # A number in small letters, without the signs in which the engines' own patterns differ; Python alone takes 1_000 too.

@@ -1,0 +1,145 @@
+"""Files whose columns could be read in two ways: what their source means comes out, or an error that names both."""
+
+import io
+import json
+from pathlib import Path
+
+import chess.pgn
+import numpy as np
+import pytest
+
+import nashboard as nb
+from data.formats.reading import Counts, counts, left_out, table
+from nashboard.data.formats.games import iterate_pgn
+from nashboard.data.sources.paths import PlainFile
+
+
+def write(folder: Path, text: str, name: str = "log.csv") -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def test_who_won_goes_before_the_scores_where_they_are_not_what_decides(tmp_path: Path) -> None:
+    rows = [("Alpha", "Beta", True, 30, 20), ("Gamma", "Alpha", False, 32, 20), ("Beta", "Gamma", True, 1, 20)]
+    names = ("radiant_name", "dire_name", "radiant_win", "radiant_score", "dire_score")
+    path = write(tmp_path, json.dumps([dict(zip(names, row, strict=True)) for row in rows]), "games.json")
+    wins: Counts = {("Alpha", "Beta"): (1, 0, 0), ("Alpha", "Gamma"): (1, 0, 0), ("Beta", "Gamma"): (1, 0, 0)}
+    assert counts(nb.read_matches(path)) == wins
+    goals = write(tmp_path, "home_team,away_team,home_goals,away_goals,home_win\nx,y,1,1,0\ny,z,2,1,1\n")
+    assert counts(nb.read_matches(goals)) == {("x", "y"): (0, 1, 0), ("y", "z"): (1, 0, 0)}
+
+
+@pytest.mark.parametrize("name", ["winner", "choice", "label"])
+def test_0_and_1_are_the_numbers_of_player_0_and_player_1(name: str, tmp_path: Path) -> None:
+    path = write(tmp_path, f"player_0,player_1,{name}\nx,y,0\ny,z,0\nz,x,1\n")
+    assert counts(nb.read_matches(path)) == dict.fromkeys((("x", "y"), ("x", "z"), ("y", "z")), (1, 0, 0))
+    shares = write(tmp_path, "player_0,player_1,result\nx,y,0\ny,z,0\nz,x,1\n")
+    assert counts(nb.read_matches(shares))["x", "y"] == (0, 0, 1)
+
+
+def test_a_winner_that_is_0_or_1_is_not_guessed(tmp_path: Path) -> None:
+    path = write(tmp_path, "agent_a,agent_b,winner\nx,y,0\ny,z,1\n")
+    with pytest.raises(nb.InputError, match="0 and 1 may be the first and the second agent, or a loss and a win"):
+        nb.read_matches(path)
+    assert counts(nb.read_matches(path, outcomes={"0": 1, "1": 0})) == {("x", "y"): (1, 0, 0), ("y", "z"): (0, 0, 1)}
+
+
+def test_results_that_stand_from_both_sides_are_noted(tmp_path: Path) -> None:
+    twice = "team,opponent,result\nx,y,W\ny,x,L\ny,z,D\nz,y,D\n"
+    note = "if these are the same games, each counts twice"
+    assert note in " ".join(nb.read_matches(write(tmp_path, twice)).origin.notes)
+    assert note not in " ".join(nb.read_matches(write(tmp_path, twice + "z,x,W\n")).origin.notes)
+    sided = nb.read_matches(write(tmp_path, "home,away,winner\nx,y,x\ny,x,x\n"))
+    assert note not in " ".join(sided.origin.notes)
+    counted = "agent_a,agent_b,wins,draws,losses\nx,y,3,1,2\ny,x,2,1,3\n"
+    assert note in " ".join(nb.read_matches(write(tmp_path, counted)).origin.notes)
+
+
+def test_the_day_is_the_time_of_a_match_and_not_the_hour_beside_it(tmp_path: Path) -> None:
+    path = write(tmp_path, "date,time,home,away,winner\n2024-01-02,09:00,x,y,x\n2024-01-01,21:00,y,z,y\n")
+    assert nb.read_matches(path).origin.period == ("2024-01-01", "2024-01-02")
+
+
+OUTCOMES = {
+    "go": "black,white,result\nx,y,B+R\ny,z,W+3.5\nz,x,Jigo\n",
+    "choice": "system_a,system_b,choice\nx,y,A\ny,z,B\nz,x,Same\n",
+    "yes": "player,opponent,won\nx,y,yes\ny,z,no\nz,x,draw\n",
+    "label": "model_0,model_1,label_0,label_1\nx,y,1,0\ny,z,0,1\nz,x,0.5,0.5\n",
+}
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_more_ways_to_write_an_outcome(name: str, tmp_path: Path) -> None:
+    expected = {("x", "y"): (1, 0, 0), ("x", "z"): (0, 1, 0), ("y", "z"): (0, 0, 1)}
+    assert counts(nb.read_matches(write(tmp_path, OUTCOMES[name]))) == expected
+
+
+def test_grades_that_the_judge_did_not_give_are_no_scores(tmp_path: Path) -> None:
+    rows = [("x", 81, 1, 8), ("x", 81, 2, 6), ("y", 81, 1, -1), ("y", 82, 1, 5), ("x", 82, 1, 4)]
+    lines = [
+        {"question_id": item, "model": model, "judge": ["j", "single"], "judgment": "", "score": score, "turn": turn}
+        for model, item, turn, score in rows
+    ]
+    scores = nb.read_scores(write(tmp_path, "".join(json.dumps(line) + "\n" for line in lines), "single.jsonl"))
+    assert table(scores) == {"x": {"81": 7, "82": 4}, "y": {"82": 5}}
+    assert left_out(scores) == [("rows", 1, "the judge gave no grade (-1) (data row 3)")]
+
+
+def test_arena_hard_without_a_baseline_is_read_against_one(tmp_path: Path) -> None:
+    games = [{"score": "A>>B"}, {"score": "B>A"}]
+    lines = [{"question_id": str(k), "model": "m", "judge": "j", "games": games} for k in range(2)]
+    path = write(tmp_path, "".join(json.dumps(line) + "\n" for line in lines), "judged.jsonl")
+    matches = nb.read_matches(path)
+    assert counts(matches) == {("baseline", "m"): (8, 0, 0)}
+    assert "every match has the baseline, not named here: agents are" in matches.origin.notes[0]
+
+
+def test_an_average_of_a_group_counts_where_its_tasks_are_not_listed(tmp_path: Path) -> None:
+    summary = "dataset,version,metric,mode,x,y\n"
+    summary += "mmlu,-,naive_average,gen,60,55\nceval,-,naive_average,gen,1,2\nceval-law,a1,accuracy,gen,1,2\n"
+    scores = nb.read_scores(write(tmp_path, summary))
+    assert scores.tasks == ("mmlu", "ceval-law")
+
+
+def test_lists_of_numbers_by_agent_and_task_are_runs(tmp_path: Path) -> None:
+    runs = {"x": {"go": [0.5, 0.7], "chess": [0.1]}, "y": {"go": [0.4], "chess": [0.2]}}
+    expected = {"x": {"chess": 0.1, "go": 0.6}, "y": {"chess": 0.2, "go": 0.4}}
+    assert table(nb.read_scores(write(tmp_path, json.dumps(runs), "runs.json"))) == expected
+    assert table(nb.read_scores({k: {t: np.array(x) for t, x in row.items()} for k, row in runs.items()})) == expected
+
+
+def test_a_first_column_that_repeats_is_not_taken_for_agents(tmp_path: Path) -> None:
+    path = write(tmp_path, "gameid,teamname,side,kills\nG1,x,Blue,20\nG1,y,Red,10\n")
+    with pytest.raises(nb.InputError, match="'gameid', the first column, has 'G1' and others several times"):
+        nb.read_scores(path)
+
+
+GAMES = """\ufeff[Event "1 [x] \\"q\\""]
+[White "A"]
+[Black "B"]
+[Result "1-0"]
+
+1. e4 {a comment
+[%clk 0:01]} e5 (1... c5) 1-0
+"""
+NEXT = '[Event "2"]\n[White "B"]\n[Black "C"]\n[Result "1/2-1/2"]\n1. e4 1/2-1/2\n\n[White "C"]\n[Black "A"]\n\n*\n'
+
+
+def test_pgn_games_without_a_blank_line_between_them_are_games(tmp_path: Path) -> None:
+    path = write(tmp_path, GAMES + NEXT, "games.pgn")
+    assert counts(nb.read_matches(path)) == {("A", "B"): (1, 0, 0), ("B", "C"): (0, 1, 0)}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_games_are_those_that_python_chess_finds(seed: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(seed)
+    moves = ["1. e4 e5 {a\ncomment [%clk 0:01]} 1-0", "1. e4\n1... e5 ; x\n2. Nf3 (2. f4) *", "1/2-1/2", "{c}\n*"]
+    text = ""
+    for _ in range(8):
+        tags = [f'[White "{rng.choice(list("AB"))}"]', f'[Black "{rng.choice(list("CD"))}"]',
+                f'[Result "{rng.choice(["1-0", "0-1", "*"])}"]', '[Date "2020.01.01"]', "% for programs"]  # fmt: skip
+        text += "\n".join(rng.permutation(tags)) + "\n\n" + str(rng.choice(moves)) + "\n" * int(rng.integers(2, 4))
+    stream, found = io.StringIO(text), []
+    while (game := chess.pgn.read_headers(stream)) is not None:
+        found.append(tuple(game[tag] for tag in ("White", "Black", "Result", "Date")))
+    assert list(iterate_pgn(PlainFile(path=write(tmp_path, text, "games.pgn"), name="games"))) == found
