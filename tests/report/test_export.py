@@ -1,8 +1,10 @@
 """Charts as files: every format is real, holds something, and is the same every time."""
 
 import json
+import re
 import struct
 import zlib
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -146,3 +148,13 @@ def test_text_stands_out_from_the_page(theme: str) -> None:
     ):  # WCAG 2: 4.5 for text, 3 for what is drawn
         high, low = sorted([luminance(colour), page], reverse=True)
         assert (high + 0.05) / (low + 0.05) >= least
+
+
+@pytest.mark.parametrize("page", ["report/templates/page.css", "paper/page.html.jinja"])
+def test_pages_have_the_colours_of_charts(page: str) -> None:
+    css = files("nashboard").joinpath(page).read_text(encoding="utf-8")
+    for place, (theme, behind) in enumerate(PAGES.items()):
+        look = THEMES[theme]
+        axis = look["axis"]
+        colours = {"page": behind, "text": look["text"]["color"], "soft": axis["titleColor"], "rule": axis["gridColor"]}
+        assert {name: re.findall(rf"--{name}: (#\w+);", css)[place] for name in colours} == colours

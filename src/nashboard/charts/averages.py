@@ -11,8 +11,8 @@ from nashboard._types import Floats, Ints
 from nashboard.charts.theme import (
     ROW,
     Chart,
-    Side,
     axis_of_names,
+    checked_kind,
     checked_side,
     checked_top,
     every_row,
@@ -46,9 +46,11 @@ class Averages:
     uniform: Floats
 
 
-def side_of(result: Averaged, of: Side) -> Averages:
-    """Return the agents or the tasks of a result."""
-    agents = of == "agents"
+def side_of(result: Averaged, of: str) -> Averages:
+    """Return the agents or the tasks of a result, or say what there is."""
+    checked_kind(result, Averaged, "this chart", "evaluate, nash_average or nash_average_scores returned")
+    tasks = result.task_board is not None if isinstance(result, Evaluation) else isinstance(result, ScoreNashAverage)
+    agents = checked_side(of, tasks=tasks) == "agents"
     if isinstance(result, Evaluation):
         board = result.board if agents else result.required_tasks()
         what = "difficulty" if not agents else "skill" if result.kind == "scores" else "average"
@@ -71,16 +73,6 @@ def side_of(result: Averaged, of: Side) -> Averages:
     )
 
 
-def checked(result: Averaged, of: str) -> Averages:
-    """Return the side asked for, or say what there is."""
-    if not isinstance(result, Evaluation | NashAverage | ScoreNashAverage):
-        raise InputError(
-            f"this chart needs what evaluate, nash_average or nash_average_scores return, not {type(result).__name__}"
-        )
-    tasks = result.task_board is not None if isinstance(result, Evaluation) else isinstance(result, ScoreNashAverage)
-    return side_of(result, checked_side(of, tasks=tasks))
-
-
 def weights(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
     """Draw who has weight in the equilibrium, the largest share first.
 
@@ -98,7 +90,7 @@ def weights(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
     >>> import nashboard as nb
     >>> chart = nb.charts.weights(nb.nash_average_scores(nb.load_dataset("atari")), of="tasks")
     """
-    side, top = checked(result, of), checked_top(top)
+    side, top = side_of(result, of), checked_top(top)
     order = sorted(range(len(side.names)), key=lambda k: (-side.weights[k], side.ranks[k], side.names[k]))
     held = int((side.weights > 0).sum())
     shown, rest = order[: min(top, held)], order[min(top, held) :]
@@ -115,13 +107,11 @@ def weights(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
     x = alt.X("weight:Q", title="weight: share in the equilibrium", axis=alt.Axis(format="%"))
     y = alt.Y("label:N", sort=None, axis=axis_of_names())
     tips = [text("name", side.kind), number("weight", "weight", ".2%"), number("nash", f"Nash {side.what}")]
+    tail = base.transform_filter("datum.tail").mark_bar(style="tail", height=12).encode(x=x, y=y, tooltip=tips)
     layers = [
         every_row(base, y),
         base.transform_filter("!datum.tail").mark_bar(style="nash", height=12).encode(x=x, y=y, tooltip=tips),
-        *(
-            base.transform_filter("datum.tail").mark_bar(style="tail", height=12).encode(x=x, y=y, tooltip=tips)
-            for _ in rest[:1]
-        ),
+        *([tail] if rest else []),
         base.mark_text(style="note", align="left", dx=4).encode(
             x=x, y=y, text=alt.Text("weight:Q", format=".1%"), tooltip=tips
         ),
@@ -164,7 +154,7 @@ def averages(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
     >>> result = nb.evaluate(nb.load_dataset("suite-4"), n_resamples=20)
     >>> chart = nb.charts.averages(result, of="tasks")
     """
-    side, top = checked(result, of), checked_top(top)
+    side, top = side_of(result, of), checked_top(top)
     both = bool(np.isfinite(side.uniform).all())
     second = side.uniform if both else side.weights
     order = sorted(range(len(side.names)), key=lambda k: (side.ranks[k], -second[k], side.names[k]))

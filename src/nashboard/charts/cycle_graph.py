@@ -1,6 +1,5 @@
 """Who beats whom: the strongest cycles as a small graph with arrows."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -21,17 +20,6 @@ TITLE = 14  # characters of a name in the title, where three of them stand
 SHORTER = 0.1  # of an arrow at each end, in radii
 HALF = 55  # pixels: half of the longest name on a narrow screen, where long names are above and below their points
 PLACE = f"width * (datum.x + {SIDE}) / {2 * SIDE}"  # of a point from the left, in pixels
-
-
-@dataclass(frozen=True, kw_only=True)
-class Arrow:
-    """One agent beats another, in the numbered cycle."""
-
-    number: int
-    winner: str
-    loser: str
-    payoff: float
-    won: str
 
 
 def cycles(found: Hodge | Transitivity | Audit, *, k: int = 5) -> Chart:
@@ -55,11 +43,8 @@ def cycles(found: Hodge | Transitivity | Audit, *, k: int = 5) -> Chart:
             raise InputError("this audit is of payoffs, which have no games: draw the cycles of hodge")
         found = found.transitivity
     if isinstance(found, Transitivity):
-        kept, rates, share = (
-            [one.cycle for one in found.cycles[:k]],
-            [one.win_rates for one in found.cycles[:k]],
-            found.share,
-        )
+        strongest, share = found.cycles[:k], found.share
+        kept, rates = [one.cycle for one in strongest], [one.win_rates for one in strongest]
     elif isinstance(found, Hodge):
         kept, rates, share = list(found.cycles(k)), None, found.transitivity
     else:
@@ -82,8 +67,8 @@ def cycles(found: Hodge | Transitivity | Audit, *, k: int = 5) -> Chart:
         if found.p_noise > found.level:
             said.append(f"The residual of the ratings is within noise (p = {found.p_noise:.2g}).")
         elif kept:
-            strongest = max(one.z for one in found.cycles)
-            said.append(f"In standard errors the strongest here is {strongest:.1f}; {found.by_luck()}.")
+            most = max(one.z for one in found.cycles)
+            said.append(f"In standard errors the strongest here is {most:.1f}; {found.by_luck()}.")
     return titled(chart, title, said, f"Graph of the strongest cycles. {title}.")
 
 
@@ -101,30 +86,18 @@ def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> 
     agents = list(dict.fromkeys(name for cycle in kept for name in cycle.agents))
     turn = np.pi / 2 - 2 * np.pi * np.arange(len(agents)) / max(len(agents), 1)
     where = {name: np.array([np.cos(t), np.sin(t)]) for name, t in zip(agents, turn, strict=True)}
-    arrows = [
-        Arrow(
-            number=number_of + 1,
-            winner=cycle.agents[at],
-            loser=cycle.agents[(at + 1) % 3],
-            payoff=cycle.payoffs[at],
-            won="" if rates is None else f"{rates[number_of][at]:.0%}",
-        )
-        for number_of, cycle in enumerate(kept)
-        for at in range(3)
-    ]
-    first: dict[tuple[str, str], Arrow] = {}
-    for arrow in arrows:  # an arrow in several cycles is drawn once, for the strongest of them
-        first.setdefault((arrow.winner, arrow.loser), arrow)
-    rows: list[dict[str, Any]] = []
-    for arrow in first.values():
-        start, end = where[arrow.winner], where[arrow.loser]
-        way = (end - start) / np.linalg.norm(end - start)
-        start, end = start + SHORTER * way, end - SHORTER * way
-        rows.append(
-            {"cycle": f"{arrow.number}", "winner": arrow.winner, "loser": arrow.loser, "payoff": arrow.payoff,
-             "won": arrow.won or "unknown", "x": start[0], "y": start[1], "x2": end[0], "y2": end[1],
-             "angle": float(np.degrees(np.arctan2(way[0], way[1])))}
-        )  # fmt: skip
+    arrows: dict[tuple[str, str], dict[str, Any]] = {}
+    for k, cycle in enumerate(kept):
+        for at, winner in enumerate(cycle.agents):
+            loser = cycle.agents[(at + 1) % 3]
+            way = where[loser] - where[winner]
+            way /= np.linalg.norm(way)
+            start, end = where[winner] + SHORTER * way, where[loser] - SHORTER * way
+            row = {"cycle": f"{k + 1}", "winner": winner, "loser": loser, "payoff": cycle.payoffs[at],
+                   "won": "unknown" if rates is None else f"{rates[k][at]:.0%}",
+                   "x": start[0], "y": start[1], "x2": end[0], "y2": end[1],
+                   "angle": float(np.degrees(np.arctan2(way[0], way[1])))}  # fmt: skip
+            arrows.setdefault((winner, loser), row)  # an arrow in several cycles is drawn for the strongest of them
     points = [
         {"name": name, "label": shortened(name, NAME), "x": place[0], "y": place[1],
          "half": min(3.5 * len(name), HALF), "up": 16 if place[1] < 0 else -16, "way": np.sign(place[0].round(9)),
@@ -136,11 +109,11 @@ def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> 
     narrow = alt.param(name="narrow", value=False)  # the report sets it
     across, up = (alt.Scale(domain=[-reach, reach], nice=False) for reach in (SIDE, ROOM))
     x, y = alt.X("x:Q", scale=across, axis=None), alt.Y("y:Q", scale=up, axis=None)
-    numbers = [f"{number_of + 1}" for number_of in range(len(kept))]
+    numbers = [f"{k + 1}" for k in range(len(kept))]
     colour = alt.Color("cycle:N", title="cycle, the strongest first", scale=alt.Scale(domain=numbers, range="category"))
     tips = [text("winner", "winner"), text("loser", "loser"), number("payoff", "payoff"), text("won", "games won"),
             text("cycle", "cycle")]  # fmt: skip
-    edges = alt.Chart(inline(rows))
+    edges = alt.Chart(inline(arrows.values()))
     return layered(
         edges.mark_rule(opacity=0.9).encode(
             x=x, y=y, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), color=colour, tooltip=tips,

@@ -139,7 +139,7 @@ def folded(names: tuple[str, ...], A: Floats, place: Ints, top: int) -> tuple[li
     B[:-1, :-1] = A[np.ix_(shown, shown)]
     B[:-1, -1] = means(A[np.ix_(shown, rest)])
     B[-1, :-1] = means(A[np.ix_(rest, shown)].T)
-    return [*kept, unused(f"{more(len(rest))} (mean)", names)], B
+    return [*kept, f"{more(len(rest))} (mean)"], B
 
 
 def means(A: Floats) -> Floats:
@@ -147,13 +147,6 @@ def means(A: Floats) -> Floats:
     known = np.isfinite(A)
     count = known.sum(axis=1)
     return np.where(count > 0, np.where(known, A, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan)
-
-
-def unused(label: str, names: tuple[str, ...]) -> str:
-    """Return a label that is nobody's name."""
-    while label in names:
-        label += " "
-    return label
 
 
 def heat_map(

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nashboard._tables import Column, Table
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.hodge import hodge
@@ -220,7 +219,6 @@ def geometry_part() -> Part:
         words="A plane of the Schur decomposition can be turned freely, and mirrored where lambda changes sign "
         "too, so ours is turned onto the printed one before numbers are compared.",
         found=found,
-        tables={"schur": plane_table(planes)},
         figures={
             f"schur_{name}": Figure(
                 chart=plane(schur(Payoffs(agents=AGENTS, A=A), k=1), pair=("A", "B")),
@@ -272,20 +270,3 @@ def outside(A: Floats) -> float:
     Q = schur(A).Q
     inside = max(float(np.linalg.norm(Q[:, t : t + 2].T @ r)) for t in range(0, Q.shape[1], 2))
     return float(np.sqrt(max(0.0, 1 - inside**2)))
-
-
-def plane_table(planes: dict[str, Floats]) -> Table:
-    """Return our rows of Q beside the printed ones."""
-    return Table(
-        title="appendix F: rows of Q, ours turned onto the printed ones",
-        columns=(
-            Column("matrix"),
-            Column("agent"),
-            *(Column(f"{whose} {k}", decimals=4) for whose in ("ours", "paper") for k in (1, 2)),
-        ),
-        rows=tuple(
-            (name, agent, *map(float, ours), *map(float, theirs))
-            for name, Q in planes.items()
-            for agent, ours, theirs in zip(AGENTS, Q, printed(name), strict=True)
-        ),
-    )

@@ -42,7 +42,7 @@ def with_copy(A: Floats, agent: int) -> Floats:
 
 SIZE = 280
 # Numbers stand inside the cells, so cells have one set of colours on light and dark pages.
-CELLS = list(THEMES["light"]["range"]["diverging"])
+CELLS, DARK = list(THEMES["light"]["range"]["diverging"]), THEMES["light"]["text"]["color"]
 
 
 def go_predictions(agents: Sequence[str], tables: Mapping[str, Floats]) -> Chart:
@@ -64,7 +64,9 @@ def go_predictions(agents: Sequence[str], tables: Mapping[str, Floats]) -> Chart
         scale=alt.Scale(domain=[0, 1], range=CELLS),
         legend=alt.Legend(orient="right"),
     )
-    light = alt.condition("abs(datum.rate - 0.5) > 0.32", alt.value("white"), alt.value("#1c2026"))
+    light = alt.condition(
+        "abs(datum.rate - 0.5) > 0.32", alt.value("white"), alt.value(THEMES["light"]["text"]["color"])
+    )
     cells = layered(
         base.mark_rect().encode(color=colour),
         base.mark_text(fontSize=10).encode(text=alt.Text("rate:Q", format=".2f"), color=light),

@@ -3,7 +3,6 @@
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table
 from nashboard._types import Floats, Ints
@@ -105,12 +104,7 @@ def uniform_exactly_where_zero(*, agents: bool) -> bool:
         average = table.mean(axis=1) - mean if agents else mean - table.mean(axis=0)
         return (error(weights - 1 / weights.size) < 1e-9) == (error(average) < 1e-9)
 
-    return all(together(table_of(rows)) for rows in (ZERO_SKILLS, UNIFORM_AGENTS))
-
-
-def table_of(rows: ArrayLike) -> Floats:
-    """Return a table of floats."""
-    return np.array(rows, dtype=np.float64)
+    return all(together(np.array(rows, dtype=float)) for rows in (ZERO_SKILLS, UNIFORM_AGENTS))
 
 
 def uniform_weight() -> str:
