@@ -29,6 +29,14 @@ def test_wrong_use_exits_with_2_and_says_so_on_standard_error(arguments: list[st
     assert "Usage" in err
 
 
+@pytest.mark.parametrize("wrong", [["--top", "0"], ["--top", "many"], ["--format", "xml"], ["--level", "high"]])
+def test_a_wrong_value_is_named_in_plain_words(wrong: list[str], command: Run) -> None:
+    err = command("evaluate", "log.csv", *wrong, code=2).stderr
+    assert f"Invalid value for '{wrong[0]}'" in err
+    assert "Value error" not in err
+    assert "Input should" not in err
+
+
 def test_help_names_values_and_no_types_of_python(command: Run) -> None:
     for name in COMMANDS:
         assert not re.search(r"--[a-z0-9-]+ <(int|float|str|path|list)", command(name, "--help").stdout), name

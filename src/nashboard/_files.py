@@ -39,7 +39,7 @@ def check_place(path: str | Path) -> None:
     path = Path(path)
     with name_refusals(path):
         if not path.parent.is_dir():
-            raise InputError(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}, make it first")
+            raise InputError(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}, create it first")
         if path.is_dir():
             raise InputError(f"cannot write {str(path)!r}: it is a folder")
 

@@ -173,6 +173,11 @@ class Table:
         return as_html(self)
 
 
+def title_of(result: object) -> str:
+    """Return the title of a result's table: its ``repr`` without the name of the class."""
+    return repr(result).partition("(")[2].removesuffix(")")
+
+
 def is_missing(cell: Cell) -> bool:
     """Say whether a cell has no value."""
     return cell is None or (isinstance(cell, float) and math.isnan(cell))

@@ -225,9 +225,9 @@ def test_a_table_of_bad_rows_alone_is_refused(tmp_path: Path) -> None:
 def test_a_choice_that_does_not_exist_is_refused() -> None:
     frame = pl.DataFrame({"a": ["x"], "b": ["y"], "winner": ["a"]})
     for options, message in (
-        ({"bad_rows": "skp"}, r"bad_rows='skp' is not a choice \(did you mean 'skip'\?\): use 'error' or 'skip'"),
-        ({"components": "each"}, "components='each' is not a choice.*: use 'all' or 'largest'"),
-        ({"self_matches": "keep"}, "self_matches='keep' is not a choice"),
+        ({"bad_rows": "skp"}, r"'bad_rows' is 'skp' \(did you mean 'skip'\?\): use 'error' or 'skip'"),
+        ({"components": "each"}, "'components' is 'each'.*: use 'all' or 'largest'"),
+        ({"self_matches": "keep"}, "'self_matches' is 'keep'"),
     ):
         chosen: Any = options
         with pytest.raises(nb.InputError, match=message):

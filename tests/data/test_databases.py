@@ -172,7 +172,7 @@ def test_a_query_cannot_write_to_a_file(tmp_path: Path) -> None:
         ("sqlite:///{folder}/empty.db", {"table": "one"}, "has no table 'one': it contains no table at all"),
         ("postgresql://u:pass%20word@127.0.0.1:1/db", {}, "postgresql://u:\\*\\*\\*@127.0.0.1:1/db' cannot be read: "),
         ("mysql://u:pass%20word@host/db", {}, "'mysql://u:\\*\\*\\*@host/db' is not an address that can be read"),
-        ("{folder}/text.db", {"table": "one"}, "table= has no meaning for"),
+        ("{folder}/text.db", {"table": "one"}, "'table' has no meaning for"),
     ],
 )
 def test_what_is_wrong_with_an_address_is_said_in_one_sentence(
@@ -273,9 +273,9 @@ def test_a_database_given_as_a_file_is_read_like_its_address(
 
 def test_a_file_of_the_other_database_is_named(tmp_path: Path) -> None:
     both_databases(tmp_path)
-    with pytest.raises(nb.InputError, match=r"log.db' is a SQLite file: write sqlite:/// in the place of duckdb:///"):
+    with pytest.raises(nb.InputError, match=r"log.db' is a SQLite file: write sqlite:/// instead of duckdb:///"):
         nb.read_matches(f"duckdb:///{tmp_path}/log.db")
-    with pytest.raises(nb.InputError, match=r"is a DuckDB file: write duckdb:/// in the place of sqlite:///"):
+    with pytest.raises(nb.InputError, match=r"is a DuckDB file: write duckdb:/// instead of sqlite:///"):
         nb.read_matches(f"sqlite:///{tmp_path}/games 1.duckdb")
 
 

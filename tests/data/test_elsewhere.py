@@ -234,7 +234,7 @@ def test_windows_letters_are_read_from_the_web_and_named_in_a_store(
 ) -> None:
     bucket["/bucket/old.csv"] = bucket["/old.csv"] = "model,go,chess\nJosé,1,2\ny,3,4\n".encode("cp1252")
     assert nb.read_scores(f"{web[0]}/old.csv").agents == ("José", "y")
-    with pytest.raises(nb.InputError, match=r"'s3://bucket/old\.csv' is not UTF-8: fetch it, and read"):
+    with pytest.raises(nb.InputError, match=r"'s3://bucket/old\.csv' is not UTF-8: download it and read"):
         nb.read_scores("s3://bucket/old.csv")
 
 

@@ -192,7 +192,7 @@ def awkward(rows: int) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     left_out = [
         (other, "language is not en or 日本語"),
         (own, "an agent met itself"),
-        (aborted, "their outcome was to be ignored"),
+        (aborted, "outcomes= ignores their label"),
     ]
     period = tuple(pl.from_epoch(pl.Series([min(times), max(times)])).dt.strftime("%Y-%m-%d %H:%M:%S+00:00"))
     return log, {"counts": met, "left out": left_out, "period": period, "clusters": len(kept)}

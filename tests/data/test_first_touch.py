@@ -154,7 +154,7 @@ NAMED = {
     "wmt_pairs.csv": "has no column for the outcome",
     "bigbench.json": "is a json document in no known layout",
     "saved_page.csv": "is a web page or XML, which is not read: download the file itself",
-    "without_header.csv": "closest is a log of matches without column names: 'beta' stands in the first line and below",
+    "without_header.csv": "closest is a log of matches without column names: 'beta' is in the first line and below",
     "finished_arena.csv": "is a finished leaderboard .*: ratings cannot be evaluated again",
 }
 

@@ -69,7 +69,7 @@ def test_scores_tell_holes_directions_constants_and_copies() -> None:
     found = facts(table)
     assert found["missing cells"] == "2 of 12 | most: 'x' 1, 'z' 1; 'd' 2"
     assert found["direction"] == "1 of 4 lower is better | 'a'"
-    assert found["constant tasks"] == "2 | 'b' and 'd': they separate nobody"
+    assert found["constant tasks"] == "2 | 'b' and 'd': they separate no agents"
     assert found["identical tasks"] == "1 group | 'a' = 'c'"
     assert found["identical agents"] == "1 group | 'x' = 'z'"
 

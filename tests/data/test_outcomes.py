@@ -36,7 +36,7 @@ def test_a_rule_gives_a_label_its_meaning_or_leaves_it_out() -> None:
     rules = {"alpha": 1, "beta": 0.25, "aborted": None, "": None}
     matches = nb.read_matches(frame, outcomes=rules)
     assert (matches.wins.tolist(), matches.losses.tolist()) == ([1.25], [0.75])
-    assert str(matches.origin.left_out[0]) == "2 rows left out: their outcome was to be ignored"
+    assert str(matches.origin.left_out[0]) == "2 rows left out: outcomes= ignores their label"
 
 
 def test_a_rule_for_numbers_replaces_their_meaning() -> None:

@@ -164,8 +164,8 @@ def test_a_column_that_no_type_can_hold_is_refused_with_both_files(tmp_path: Pat
     with pytest.raises(nb.InputError) as caught:
         nb.read_matches(tmp_path)
     assert str(caught.value) == (
-        f"column 'meta' contains Struct({{'p': Int64}}) in '{one}', and String in '{two}': read the two apart, or "
-        f"write the column alike"
+        f"column 'meta' contains Struct({{'p': Int64}}) in '{one}', and String in '{two}': "
+        f"read the files separately, or write the column in one way"
     )
 
 
@@ -188,7 +188,7 @@ def test_files_that_are_no_parts_of_one_table_are_refused_by_name(kind: str, tmp
     paths = [tmp_path / f"{k}.{kind}" for k in range(3)]
     for path, table in zip(paths, tables, strict=True):
         table.write_csv(path) if kind == "csv" else table.write_parquet(path)
-    with pytest.raises(nb.InputError, match=r"1\.\w+' has other columns than '.*0\.\w+': 'result' in the place of"):
+    with pytest.raises(nb.InputError, match=r"1\.\w+' has other columns than '.*0\.\w+': 'result' instead of"):
         nb.read_matches(f"{tmp_path}/[01].{kind}")
     with pytest.raises(nb.InputError, match=r"2\.\w+' has other columns than .*, and none of the same: 'agent'"):
         nb.read_matches(f"{tmp_path}/[02].{kind}")

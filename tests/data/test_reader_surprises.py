@@ -115,9 +115,9 @@ def test_a_frame_of_a_public_layout_is_read_as_its_file_is(tmp_path: Path) -> No
     ("call", "message"),
     [
         (lambda: nb.read("dataset:atari", metric="f1"), "is read as it is: it takes no options"),
-        (lambda: nb.read(pl.DataFrame({"agent": ["x"], "t": [1]}), where={"s": 1}), "where= has no meaning for scores-wide"),
-        (lambda: nb.read_scores(pl.DataFrame({"agent": ["x"], "t": [1]}), metric="f1"), "metric= has no meaning for scores-wide"),
-        (lambda: nb.read(pl.DataFrame({"a": ["x"], "b": ["y"], "winner": ["a"]}), agent="a"), "agent= has no meaning for matches"),
+        (lambda: nb.read(pl.DataFrame({"agent": ["x"], "t": [1]}), where={"s": 1}), "'where' has no meaning for scores-wide"),
+        (lambda: nb.read_scores(pl.DataFrame({"agent": ["x"], "t": [1]}), metric="f1"), "'metric' has no meaning for scores-wide"),
+        (lambda: nb.read(pl.DataFrame({"a": ["x"], "b": ["y"], "winner": ["a"]}), agent="a"), "'agent' has no meaning for matches"),
     ],
 )  # fmt: skip
 def test_an_option_that_would_be_ignored_is_refused(call: Any, message: str) -> None:

@@ -55,7 +55,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     matches = nb.Matches.from_counts([[0, 1], [2, 0]])
     with pytest.raises(nb.InputError, match=r"the name must end in '\.csv', '\.tsv', '\.parquet' or '\.jsonl'"):
         matches.write(tmp_path / "matches.xlsx")
-    with pytest.raises(nb.InputError, match=r"cannot write .*there is no folder '.*nowhere', make it first"):
+    with pytest.raises(nb.InputError, match=r"cannot write .*there is no folder '.*nowhere', create it first"):
         matches.write(tmp_path / "nowhere" / "matches.csv")
     (tmp_path / "taken.csv").mkdir()
     with pytest.raises(nb.InputError, match=r"cannot write .*taken\.csv"):

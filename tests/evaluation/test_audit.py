@@ -240,6 +240,18 @@ def test_leaving_out_the_only_winner_decides_where_the_next_in_line_is_not_first
     matches = nb.Matches.from_win_rates(rates, agents=list("ABCD"), games=1000)
     importance = nb.audit(matches, n_resamples=50).importance[0]
     assert dict(zip(importance.names, importance.new_winner, strict=True))["D"]
+    assert importance.sentences()[1:] == (
+        "D stays first whichever other agent is left out",
+        "without D, the agent with the next highest Nash average is not first",
+    )
+    assert importance.checks()[0].passed  # D is first with and without any of the others
+
+
+def test_first_place_that_is_shared_depends_on_who_shares_it() -> None:
+    importance = nb.audit(data_of("rock-paper-scissors")).importance[0]
+    assert importance.first == ("A", "B", "C")
+    assert importance.sentences()[1] == "leaving out any one of A, B, C changes which of the other agents are first"
+    assert importance.checks()[0].passed is False
 
 
 def test_scores_that_were_filled_in_do_not_count_as_measured() -> None:
@@ -260,7 +272,7 @@ def test_scores_that_were_filled_in_do_not_count_as_measured() -> None:
 def test_a_check_of_copies_has_three_answers_and_names_every_method_that_merging_moves() -> None:
     unknown = check(nb.audit(data_of("alphago")), "agents are entered once")
     assert unknown.passed is None
-    assert unknown.sentence == "undecided: the noise of these data is unknown"
+    assert unknown.sentence == "the noise of these data is unknown"
     apart = nb.Matches.from_counts([[0, 900, 990], [100, 0, 900], [10, 100, 0]])
     assert check(nb.audit(apart, n_resamples=20), "agents are entered once").passed is True
     suite = data_of("suite-3")

@@ -101,7 +101,7 @@ def test_an_unknown_ending_is_refused(tmp_path: Path, atari: nb.Evaluation) -> N
 @pytest.mark.parametrize("ending", ["html", "json"])
 def test_a_folder_that_is_not_there_is_named_before_the_work(ending: str, tmp_path: Path, arena: nb.Evaluation) -> None:
     steps: list[str] = []
-    with pytest.raises(nb.InputError, match=r"there is no folder '.*nowhere', make it first"):
+    with pytest.raises(nb.InputError, match=r"there is no folder '.*nowhere', create it first"):
         arena.report(tmp_path / "nowhere" / f"board.{ending}", say=steps.append)
     assert steps == []
 

@@ -105,7 +105,7 @@ def test_thin_data_make_nobody_a_near_clone() -> None:
     assert found.groups == ()
     check = found.checks()[0]
     assert check.passed is None
-    assert check.sentence.startswith("undecided: 66 of 66 pairs")
+    assert check.sentence.startswith("66 of 66 pairs")
 
 
 def test_win_rates_without_numbers_of_games_show_nobody_alike() -> None:

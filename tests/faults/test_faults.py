@@ -147,8 +147,8 @@ def test_a_league_that_is_asked_to_stop_saves_and_ends_with_the_code_of_that_sig
 CHANGES: dict[str, Callable[[Path], object]] = {
     "shrank": lambda path: os.truncate(path, 40),
     "grew": lambda path: path.write_text(LOG + "x,y,tie\n"),
-    "it was taken away": lambda path: path.unlink(),
-    "another file took its place": lambda path: path.with_name("other").replace(path),
+    "it was deleted": lambda path: path.unlink(),
+    "it was replaced by another file": lambda path: path.with_name("other").replace(path),
 }
 
 

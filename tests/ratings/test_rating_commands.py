@@ -183,7 +183,7 @@ def test_online_takes_another_log_and_refuses_a_changed_one(tmp_path: Path) -> N
 
 def test_a_state_that_cannot_be_written_is_refused_before_anything_is_read(tmp_path: Path) -> None:
     refused = run("online", "no-such-file.csv", "--state", tmp_path / "nowhere" / "league.npz", code=2).stderr
-    assert refused.endswith("nowhere', make it first\n")
+    assert refused.endswith("nowhere', create it first\n")
 
 
 def own_words(path: Path) -> Path:

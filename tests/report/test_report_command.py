@@ -44,7 +44,7 @@ def test_a_dash_writes_to_standard_output(tmp_path: Path, command: Run) -> None:
     ("arguments", "message"),
     [
         (["-o", "page.pdf"], "the name must end in '.html'"),
-        (["-o", "nowhere/page.html"], "there is no folder 'nowhere', make it first"),
+        (["-o", "nowhere/page.html"], "there is no folder 'nowhere', create it first"),
         (["-o", "-", "--open"], "--open needs a file"),
         (["--agents", "nobody"], "no agent matches 'nobody'"),
     ],

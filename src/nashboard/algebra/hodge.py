@@ -12,7 +12,7 @@ import numpy as np
 
 from nashboard._display import Drawn
 from nashboard._parallel import threads_for
-from nashboard._tables import Column, Table
+from nashboard._tables import Column, Table, title_of
 from nashboard._types import Floats, Ints, frozen_copy, rank_descending, read_only
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.cycles import Cycle, strongest_on_graph, strongest_triples
@@ -222,7 +222,7 @@ class Hodge(Drawn):
         if self.unit == "logit":
             points = self.ratings * POINTS_PER_LOGIT
             columns.append(Column("Elo points", "the rating in Elo points", decimals=1, cell=points))
-        return Table.of(np.argsort(-self.ratings, kind="stable"), *columns, title=repr(self))
+        return Table.of(np.argsort(-self.ratings, kind="stable"), *columns, title=title_of(self))
 
     def cycles_table(self, k: int = 5) -> Table:
         """Return the strongest cycles, one row each."""

@@ -16,7 +16,7 @@ from scipy.sparse.linalg import ArpackError, svds
 
 from nashboard._display import Drawn
 from nashboard._parallel import threads_for
-from nashboard._tables import Column, Table, plain_data
+from nashboard._tables import Column, Table, plain_data, title_of
 from nashboard._types import Floats, read_only
 from nashboard.algebra.flows import frobenius, largest, refuse_size, unit_scale
 from nashboard.algebra.operators import ScoresLike, averages, named_scores
@@ -173,7 +173,7 @@ class Latent(Drawn):
             Column("agents low", "worse than average on tasks high, better on tasks low", cell=joined("agents_low")),
             Column("tasks high", "tasks that favour the agents high", cell=joined("tasks_high")),
             Column("tasks low", "tasks that favour the agents low", cell=joined("tasks_low")),
-            title=repr(self),
+            title=title_of(self),
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from nashboard._display import Drawn
 from nashboard._parallel import threads_for
-from nashboard._tables import Column, Table
+from nashboard._tables import Column, Table, title_of
 from nashboard._types import Floats, frozen_copy, read_only
 from nashboard.algebra.flows import FlowLike, blocks, frobenius, named_flow, refuse_size, unit_scale
 from nashboard.algebra.precision import (
@@ -141,7 +141,7 @@ class Schur(Drawn):
             Column("strength", "size of the cycles in this plane", cell=self.strengths),
             Column("share", "share of the squared norm of the matrix", cell=self.shares),
             Column("in turn", "the four agents furthest out, each beating the next", cell=self.in_turn),
-            title=repr(self),
+            title=title_of(self),
         )
 
     def in_turn(self, t: int, most: int = 4) -> str:

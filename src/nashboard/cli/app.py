@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
+from typer.core import TyperCommand
 from typer.models import OptionInfo
 
 from nashboard._progress import Progress
@@ -170,8 +171,22 @@ def name_number(annotation: Any) -> None:
 
 METAVARS = {int: "N", float: "NUMBER", str: "TEXT", list[str]: "NAME", Path: "FILE"}
 
+
+class Command(TyperCommand):
+    """A command that names wrong values of options in plain words, which pydantic writes for programmers."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options; an error says what the value must be."""
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            reason = error.message.removeprefix("Value error, ").partition(", unable to parse")[0]
+            error.message = reason.replace("Input should be", "it must be")
+            raise
+
+
 for name, function in COMMANDS.items():
-    app.command(name)(complete_command(function))
+    app.command(name, cls=Command)(complete_command(function))
 
 
 def print_version(asked: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from nashboard._tables import Column, Table, Tabular, count
+from nashboard._tables import Column, Table, Tabular, count, title_of
 from nashboard._types import Bools, Floats, Ints, frozen_copy
 from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.origin import MEMORY, Origin
@@ -182,7 +182,7 @@ class Games(Tabular):
         more = {} if self.time is None else {"time": self.time}
         more |= self.covariates
         return Table(
-            title=repr(self),
+            title=title_of(self),
             columns=tuple(Column(name=name) for name in ("first", "second", "outcome", "weight", *more)),
             rows=tuple(
                 (

@@ -129,7 +129,7 @@ def facts_of_scores(scores: Scores) -> list[Fact]:
         Fact(
             "constant tasks",
             f"{len(scores.constant_tasks):,}",
-            f"{names(scores.constant_tasks)}: they separate nobody" if scores.constant_tasks else "none",
+            f"{names(scores.constant_tasks)}: they separate no agents" if scores.constant_tasks else "none",
         ),
     ]
     for kind, groups in (("tasks", scores.identical_tasks), ("agents", scores.identical_agents)):

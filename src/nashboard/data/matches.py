@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._tables import Column, Table, Tabular, count
+from nashboard._tables import Column, Table, Tabular, count, title_of
 from nashboard._text import listed
 from nashboard._types import Bools, Floats, Ints, floats, frozen_copy, square
 from nashboard.data.origin import MAY_BE_ALIKE, MEMORY, Origin
@@ -528,7 +528,7 @@ class Matches(Tabular):
             Column("draws", "games drawn", decimals=2, cell=list(map(whole, draws))),
             Column("losses", "games lost", decimals=2, cell=list(map(whole, losses))),
             Column("share", "share of points won; a draw is half a point", cell=share),
-            title=repr(self),
+            title=title_of(self),
         )
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._tables import Column, Table, Tabular
+from nashboard._tables import Column, Table, Tabular, title_of
 from nashboard._text import plural
 from nashboard._types import Floats, Ints, frozen_copy, read_only, spacing_of, square
 from nashboard.data.matches import Matches
@@ -231,7 +231,7 @@ class Payoffs(Tabular):
             Column("gain", "payoff against that opponent", cell=A.max(axis=1)),
             Column("worst against", "opponent it loses most against", cell=lambda k: self.agents[worst[k]]),
             Column("loss", "payoff against that opponent", cell=A.min(axis=1)),
-            title=repr(self),
+            title=title_of(self),
         )
 
     def __repr__(self) -> str:

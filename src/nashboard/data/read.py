@@ -335,7 +335,7 @@ def check_choices(options: Options) -> None:
     for name, allowed in CHOICES.items():
         value = getattr(options, name)
         if value not in (*allowed, getattr(Options, name)):
-            raise InputError(f"{name}={value!r} is not a choice{nearest(str(value), allowed)}: use {either(allowed)}")
+            raise InputError(f"{name!r} is {value!r}{nearest(str(value), allowed)}: use {either(allowed)}")
 
 
 @contextlib.contextmanager

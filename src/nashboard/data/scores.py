@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._tables import Column, Table, Tabular
+from nashboard._tables import Column, Table, Tabular, title_of
 from nashboard._text import either, listed, nearest
 from nashboard._types import Bools, Floats, Ints, floats, frozen_copy, spacing_of
 from nashboard.data.origin import MEMORY, Origin
@@ -211,7 +211,7 @@ class Scores(Tabular):
 
     @cached_property
     def constant_tasks(self) -> tuple[str, ...]:
-        """Tasks on which every agent has the same score, so that they separate nobody."""
+        """Tasks on which every agent has the same score, so that they separate no agents."""
         low, high = np.nanmin(self.values, axis=0), np.nanmax(self.values, axis=0)
         return tuple(self.tasks[k] for k in np.flatnonzero(low == high))
 
@@ -367,7 +367,7 @@ class Scores(Tabular):
             Column("highest", "largest score", cell=np.nanmax(values, axis=0)),
             Column("best agent", "agent with the best score", cell=lambda k: self.agents[best[k]]),
             Column("better", "whether a high or a low score is good", cell=lambda k: "low" if lower[k] else "high"),
-            title=repr(self),
+            title=title_of(self),
         )
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from typing import Literal, cast, get_args
 import numpy as np
 
 from nashboard._display import Drawn
-from nashboard._tables import Column, Table, as_html
+from nashboard._tables import Column, Table, as_html, title_of
 from nashboard._types import Floats, Ints, read_only
 from nashboard.equilibrium.precision import TOLERANCE
 from nashboard.errors import check_choice
@@ -102,7 +102,7 @@ class NashAverage(Drawn):
     def table(self) -> Table:
         """Return rank, weight, average and clones of each agent, the best first."""
         return side_table(
-            repr(self), "agent", self.agents, self.ranks, self.weights,
+            title_of(self), "agent", self.agents, self.ranks, self.weights,
             ("average", f"Nash average, payoff against the equilibrium ({self.unit})", self.averages), self.margins,
             self.support, self.clone_groups, self.notes(),
         )  # fmt: skip
@@ -249,7 +249,7 @@ class ScoreNashAverage(Drawn):
     def table(self) -> Table:
         """Return rank, weight, skill and margin of each agent, the best first."""
         return side_table(
-            repr(self), "agent", self.agents, self.agent_ranks, self.agent_weights,
+            title_of(self), "agent", self.agents, self.agent_ranks, self.agent_weights,
             ("skill", "Nash average: mean score over the tasks' equilibrium", self.skills), self.agent_margins,
             self.agent_support, self.agent_clone_groups, self.notes(),
         )  # fmt: skip
@@ -257,7 +257,7 @@ class ScoreNashAverage(Drawn):
     def task_table(self) -> Table:
         """Return rank, weight, difficulty and margin of each task, the hardest first."""
         return side_table(
-            repr(self), "task", self.tasks, self.task_ranks, self.task_weights,
+            title_of(self), "task", self.tasks, self.task_ranks, self.task_weights,
             ("difficulty", "Nash average: minus the mean score of the agents", self.difficulties), self.task_margins,
             self.task_support, self.task_clone_groups, self.notes(),
         )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nashboard._display import chart, mimebundle
-from nashboard._tables import Column, Table, as_html, plain
+from nashboard._tables import Column, Table, as_html, plain, title_of
 from nashboard._text import nearest
 from nashboard._types import Floats, Ints
 from nashboard.errors import InputError
@@ -103,11 +103,11 @@ class Evaluation:
         >>> [one.name for one in nb.evaluate(nb.load_dataset("rock-paper-scissors")).leaderboard().columns][:4]
         ['rank', 'agent', 'gap', 'gap low']
         """
-        return self.board.table(repr(self), columns=columns, notes=self.notes(self.board))
+        return self.board.table(title_of(self), columns=columns, notes=self.notes(self.board))
 
     def tasks(self, columns: str = "default") -> Table:
         """Return the tasks, the hardest first."""
-        return self.required_tasks().table(repr(self), columns=columns, notes=self.notes(self.required_tasks()))
+        return self.required_tasks().table(title_of(self), columns=columns, notes=self.notes(self.required_tasks()))
 
     def screen(self, columns: str = "default", *, tasks: bool = False) -> Table:
         """Return the board for people: numbers with their intervals in one cell."""

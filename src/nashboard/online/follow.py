@@ -153,7 +153,7 @@ def refuse_endless(rest: bytes, name: str) -> None:
     """Refuse a line longer than any real one."""
     if len(rest) > LONGEST_RECORD:
         raise InputError(
-            f"{name!r} has a line of more than {LONGEST_RECORD >> 20} MB: this is not a log with a game a line"
+            f"{name!r} has a line of more than {LONGEST_RECORD >> 20} MB: this is not a log with one game per line"
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from nashboard._display import Drawn
-from nashboard._tables import Column, Table
+from nashboard._tables import Column, Table, title_of
 from nashboard._types import Bools, Floats
 from nashboard.data.games import Games
 from nashboard.data.matches import Matches
@@ -54,10 +54,10 @@ class Calibrations(Drawn):
             Column("model"),
             Column("log-loss", "mean loss per held-out game in nats; 0.693 is guessing", decimals=4, cell="log_loss"),
             Column("error", "mean distance of observed from predicted win rates"),
-            title=repr(self),
+            title=title_of(self),
             notes=[
-                f"In {self.newcomers:.0%} of these games an agent is new since the last fit, and average to a fitted "
-                f"model; online models learn from each game. For agents that join or change, use online models."
+                f"In {self.newcomers:.0%} of these games an agent is new since the last fit, so fitted models "
+                "predict it as average. If agents join or change, use online models, which learn from each game."
             ]
             if self.newcomers > MANY
             else (),

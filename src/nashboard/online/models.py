@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._display import Drawn
-from nashboard._tables import Column, Table, count
+from nashboard._tables import Column, Table, count, title_of
 from nashboard._types import Floats, Ints
 from nashboard.data.counting.outcomes import Rules
 from nashboard.data.validation import positions
@@ -71,7 +71,7 @@ class RatingHistory(Drawn):
             Column("agent", cell=lambda row: self.agents[self.agent[row]]),
             Column("rating", "Elo points after the game; a newcomer starts at 0", decimals=1, cell=self.rating),
             Column("stderr", "its standard error", decimals=1, cell=self.stderr),
-            title=repr(self),
+            title=title_of(self),
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from nashboard._tables import Column, Result, Table
+from nashboard._tables import Column, Result, Table, title_of
 from nashboard._types import Floats, Ints, rank_descending, read_only
 from nashboard.ranking.counterexamples import PROMISES, Counterexample
 from nashboard.ranking.pairwise import KINDS, Pairwise
@@ -194,7 +194,7 @@ class Ranking(Result):
             columns.append(Column("weight", meaning, decimals=4, cell=self.weights))
         proved = ", ".join(f"{name.replace('_', ' ')} {shown_fact(value)}" for name, value in self.certificate.items())
         notes = (*self.notes, *((f"certificate: {proved}",) if proved else ()))
-        return Table.of(np.argsort(self.ranks, kind="stable"), *columns, title=repr(self), notes=notes)
+        return Table.of(np.argsort(self.ranks, kind="stable"), *columns, title=title_of(self), notes=notes)
 
     def __repr__(self) -> str:
         first = f"{len(self.winners):,} tie for first" if len(self.winners) > 1 else f"{self.winners[0]!r} first"

@@ -22,7 +22,7 @@ from nashboard.equilibrium.results import NashAverage, ScoreNashAverage
 from nashboard.errors import InputError
 
 KINDS = ("matches", "payoffs", "scores")
-COUNTED = "scores keep their units here, so tasks with one score for everybody count after all"
+COUNTED = "scores keep their units here, so tasks on which all agents have the same score are included"
 EQUAL = 1e-12  # margins closer than this are equal
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Column, Table, Tabular
+from nashboard._tables import Column, Table, Tabular, title_of
 from nashboard._text import either, nearest
 from nashboard._types import Floats, Ints, read_only
 from nashboard.data.matches import Matches
@@ -48,7 +48,7 @@ class Methods(Tabular):
         """Return name, needs, promises, complexity and reference of each method."""
         promised = {"clone_proof" if name == "clones" else name: name for name in PROMISES}
         return Table(
-            title=repr(self),
+            title=title_of(self),
             columns=(
                 Column(name="name", meaning="what method= takes"),
                 Column(name="title", meaning="its usual name"),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Result, Table, plain_data
+from nashboard._tables import Cell, Column, Result, Table, plain_data, title_of
 from nashboard._text import listed
 from nashboard._types import Ints
 from nashboard.errors import ConvergenceError, InputError
@@ -96,7 +96,7 @@ class Trials(Result):
             )
         skipped = tuple(f"not ranked by {one.method}: {one.reason}" for one in self.trials if one.ranking is None)
         return Table(
-            title=repr(self),
+            title=title_of(self),
             columns=(
                 Column(name="method", meaning="its name in `nashboard methods`"),
                 Column(name="first", meaning="agents in first place"),

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from nashboard._display import Drawn
-from nashboard._tables import Column, Table
+from nashboard._tables import Column, Table, title_of
 from nashboard._text import listed
 from nashboard._types import Floats, floats, frozen_copy, read_only
 from nashboard._units import POINTS_PER_LOGIT, win_probability
@@ -185,7 +185,7 @@ class Rating(Drawn):
             Column("high", f"upper end of the {sure} interval", decimals=1, cell=high),
             *more,
             Column("games", "games played, or their total weight", decimals=2, cell=list(map(whole, self.games))),
-            title=repr(self),
+            title=title_of(self),
             notes=self.notes(),
         )
 

@@ -42,11 +42,6 @@ class Checks:
     template: ClassVar[str] = "checks.html"
     checks: tuple[Check, ...]
 
-    @property
-    def ordered(self) -> tuple[Check, ...]:
-        """What needs a look comes first."""
-        return tuple(sorted(self.checks, key=lambda check: check.passed is True))
-
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:

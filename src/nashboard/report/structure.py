@@ -48,7 +48,7 @@ def show_skills(found: Findings) -> Section | None:
     return Section(
         key="skills",
         title="What the tasks measure",
-        opening="Skills beyond an average, and tasks that separate nobody or point the wrong way.",
+        opening="Skills beyond an average, and tasks that separate no agents or point the wrong way.",
         how=(
             "Average ability of agents and average difficulty of tasks are removed first. What is left shows which "
             "agents do better than expected, and on which tasks.",

@@ -1,7 +1,7 @@
 """What to trust: the checks of the audit, the stress test with copies, and what other methods say."""
 
 from nashboard import charts
-from nashboard.evaluation.audit.checks import Check, equilibrium_checks
+from nashboard.evaluation.audit.checks import Check, equilibrium_checks, worst_first
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.ranking.registry import methods
 from nashboard.report.blocks import Checks, Fold, Part, Section, Sentences, capital, draw, grid
@@ -19,13 +19,17 @@ def show_checks(found: Findings) -> Section:
             "means that these data cannot answer it.",
             "An agent or task is decisive if first place changes without it.",
         ),
-        parts=(Checks(checks=own_or_audited(found)), *missing_checks(found), *decisive_entries(found)),
+        parts=(
+            Checks(checks=own_or_audited(found)),
+            *missing_checks(found),
+            *decisive_entries(found),
+        ),
     )
 
 
 def own_or_audited(found: Findings) -> tuple[Check, ...]:
-    """Return the checks of the audit, or those that the result itself allows."""
-    return own_checks(found.evaluation) if found.audit is None else found.audit.checks
+    """Return the checks of the audit, or those that the result itself allows, failed ones first."""
+    return tuple(worst_first(own_checks(found.evaluation) if found.audit is None else found.audit.checks))
 
 
 def own_checks(evaluation: Evaluation) -> tuple[Check, ...]:

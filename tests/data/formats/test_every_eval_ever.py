@@ -106,7 +106,7 @@ def test_sources_may_describe_one_metric_in_different_words(tmp_path: Path) -> N
 def test_sources_that_contradict_each_other_about_a_direction_are_refused_until_it_is_given(tmp_path: Path) -> None:
     records = {"x": [evaluation("t", 1), evaluation("t", 2, lower_is_better=True)], "y": [evaluation("t", 3)]}
     folder = folder_of(tmp_path, records)
-    with pytest.raises(nb.InputError, match="says of 't' both that lower and that higher is better"):
+    with pytest.raises(nb.InputError, match="marks 't' both as lower is better and as higher is better"):
         nb.read_scores(folder)
     scores = nb.read_scores(folder, lower_is_better="t")
     assert (low_is_good(scores), table(scores)) == ({"t"}, {"x": {"t": 1.5}, "y": {"t": 3}})

@@ -68,7 +68,7 @@ def test_a_rule_decides_about_every_game_with_its_result(tmp_path: Path) -> None
     (tmp_path / "games.pgn").write_text(game("x", "y", "1-0") + game("x", "y", "*") * 2 + game("x", "y", "1/2-1/2") * 3)
     matches = nb.read_matches(tmp_path / "games.pgn", outcomes={"1/2-1/2": None, "*": 0})
     assert counts(matches) == {("x", "y"): (1, 0, 2)}
-    assert left_out(matches) == [("games", 3, "their outcome was to be ignored")]
+    assert left_out(matches) == [("games", 3, "outcomes= ignores their label")]
 
 
 def test_an_unknown_result_is_refused(tmp_path: Path) -> None:

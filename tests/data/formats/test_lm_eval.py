@@ -158,7 +158,7 @@ def test_a_model_without_a_name_is_named_by_its_arguments(config: dict[str, Any]
 
 def test_a_result_without_any_model_is_refused(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, a={"results": {"t": {"acc,none": 0.5}}})
-    with pytest.raises(nb.InputError, match=r"results_a.json' does not say which model it is of"):
+    with pytest.raises(nb.InputError, match=r"results_a.json' does not name its model"):
         nb.read_scores(folder)
 
 

@@ -152,7 +152,7 @@ def test_an_evalica_label_without_meaning_is_an_error_until_a_rule_is_given(tmp_
         nb.read_matches(file)
     matches = nb.read_matches(file, outcomes={"lefft": 1, "skip": None})
     assert counts(matches) == {("x", "y"): (2, 0, 0)}
-    assert left_out(matches) == [("rows", 1, "their outcome was to be ignored")]
+    assert left_out(matches) == [("rows", 1, "outcomes= ignores their label")]
 
 
 def test_esportsbench_counts_numbers_and_keeps_the_period() -> None:

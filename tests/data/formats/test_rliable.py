@@ -83,7 +83,9 @@ def test_a_broken_dictionary_is_refused(content: dict[str, Any], message: str, t
 
 def test_a_pickled_dictionary_is_never_opened(tmp_path: Path) -> None:
     np.save(tmp_path / "ale.npy", np.array({"x": np.ones((2, 3))}, dtype=object), allow_pickle=True)
-    with pytest.raises(nb.InputError, match=r"ale.npy' is an npy file: .* never opened; save it with np.savez"):
+    with pytest.raises(
+        nb.InputError, match=r"ale.npy' is an npy file, .*Payoffs.from_array.* never opened: save it with np"
+    ):
         nb.read_scores(tmp_path / "ale.npy")
 
 

@@ -89,7 +89,7 @@ def test_a_word_that_is_no_direction_is_refused_with_its_rows(tmp_path: Path) ->
 
 def test_a_contradiction_about_runs_is_settled_by_the_user(tmp_path: Path) -> None:
     file = file_of(tmp_path, "model,task,score,lower_is_better\nx,t,1,true\nx,t,2,false\ny,t,2,true\n")
-    with pytest.raises(nb.InputError, match="says of 't' both that lower and that higher is better: pass"):
+    with pytest.raises(nb.InputError, match="marks 't' both as lower is better and as higher is better: pass"):
         nb.read_scores(file)
     assert low_is_good(nb.read_scores(file, lower_is_better=True)) == {"t"}
 

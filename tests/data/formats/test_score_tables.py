@@ -126,7 +126,7 @@ def test_each_task_may_have_its_own_metric(tmp_path: Path) -> None:
 def test_a_long_table_that_contradicts_itself_about_a_direction_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "table.csv"
     file.write_text("model,task,score,lower_is_better\nx,t,1,true\ny,t,2,false\n")
-    with pytest.raises(nb.InputError, match="says of 't' both that lower and that higher is better"):
+    with pytest.raises(nb.InputError, match="marks 't' both as lower is better and as higher is better"):
         nb.read_scores(file)
 
 

@@ -170,7 +170,7 @@ def refuse_torn(tasks: pl.Series, source: str) -> None:
     """Raise an error that names the tasks of which both directions were said, if there are any."""
     if len(tasks):
         raise InputError(
-            f"{source!r} says of {listed(tasks.unique().sort())} both that lower and that higher is better",
+            f"{source!r} marks {listed(tasks.unique().sort())} both as lower is better and as higher is better",
             hint="pass {option}",
             option="lower_is_better",
         )

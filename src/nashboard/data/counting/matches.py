@@ -147,7 +147,8 @@ def make_matches(result: PairCounts) -> Matches:
     if met.is_empty():
         raise InputError(f"{table.source!r} contains no match with an outcome and a weight above zero")
     names = tuple(
-        f"{listed(group)} differ only in case or white space: one agent spelt twice?" for group in look_alikes(agents)
+        f"{listed(group)} differ only in case or white space: probably one agent in two spellings"
+        for group in look_alikes(agents)
     )
     return Matches(
         agents=tuple(agents),
@@ -171,7 +172,7 @@ def make_matches(result: PairCounts) -> Matches:
 def describe_ignored(result: PairCounts) -> str:
     """Return why matches with a known label are left out."""
     unfinished = result.words is not None and result.words.ignored == (UNFINISHED,) and not result.table.rules
-    return f"they were not finished ({UNFINISHED})" if unfinished else "their outcome was to be ignored"
+    return f"they were not finished ({UNFINISHED})" if unfinished else "outcomes= ignores their label"
 
 
 def describe_columns(result: PairCounts) -> tuple[Fact, ...]:

@@ -350,7 +350,7 @@ def describe_unknown(
         + (f" (did you mean {word!r}?)" if (word := words[label]) else "")
         for label, n in by_count[:2]
     )
-    more = f" and {len(labels) - 2:,} more labels" if len(labels) > 2 else ""
+    more = f" and {number_of(len(labels) - 2, 'more labels')}" if len(labels) > 2 else ""
     allowed = "" if words[by_count[0][0]] else f"; allowed are {ALLOWED}"
     if asked.certain:  # the column is no label, and rules have no meaning for it
         return InputError(f"{what}: {shown}{more}", "leave such rows out with {option}", SKIP)

@@ -213,10 +213,11 @@ class Format:
         """Raise an error for an option that this format has no use for: it would be ignored silently."""
         plain = Options()
         given = [field.name for field in fields(Options) if getattr(options, field.name) != getattr(plain, field.name)]
+        takes = [name for name in self.options if name not in ("rows", "grouped")]  # of read_games alone
         for name in given:
             if name not in (*self.options, "most_segments"):
                 raise InputError(
-                    f"{name}= has no meaning for {self.name} ({self.holds}); it takes {listed(self.options, 99)}"
+                    f"{name!r} has no meaning for {self.name} ({self.holds}); it takes {listed(takes, 99)}"
                 )
 
 

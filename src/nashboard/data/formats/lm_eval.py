@@ -165,7 +165,7 @@ def name_agent(content: dict[str, Any], name: str) -> str:
     model = content.get("model_name") or named or config.get("model_name")
     model = model or config.get("model_args") or config.get("model")
     if not model:
-        raise InputError(f"{name!r} does not say which model it is of: it has no 'model_name'")
+        raise InputError(f"{name!r} does not name its model: it has no 'model_name'")
     revision = str(arguments.get("revision") or config.get("model_revision") or "").strip()
     return str(model) if revision.casefold() in MAIN else f"{model}@{revision}"
 

@@ -267,8 +267,9 @@ def npz_arrays(file: PlainFile) -> dict[str, Callable[[], Any]]:
     """Return how to read the arrays of an npz file, after a look at what their headers claim."""
     if read_head(file).startswith(npy.MAGIC_PREFIX):
         raise InputError(
-            f"{file.name!r} is an npy file: a dictionary in one is a pickle, which may run any code and is never "
-            f"opened; save it with np.savez(path, **scores)"
+            f"{file.name!r} is an npy file, which names no agents: in Python, pass the array to Payoffs.from_array or "
+            f"Matches.from_counts; a dictionary in one is a pickle, which may run any code and is never opened: "
+            f"save it with np.savez(path, **scores)"
         )
     try:
         with zipfile.ZipFile(file.path) as archive:

@@ -281,7 +281,7 @@ def refuse_words(head: pl.DataFrame, agent: str, words: Sequence[str], source: s
         raise describe_layout(source, list_columns(head), f"a log of matches by {results[0]!r}, but without two agents")
     names = set(head[agent].drop_nulls())
     if headless := [name for name in words if name in names and not find_usual(AGENT, [agent])]:
-        closest = f"a log of matches without column names: {headless[0]!r} stands in the first line and below it"
+        closest = f"a log of matches without column names: {headless[0]!r} is in the first line and below it"
         raise describe_layout(source, list_columns(head), closest)
     for name in words:
         same = len(names) > 1 and 2 * len(names & set(head[name].drop_nulls())) > len(names)

@@ -115,6 +115,9 @@ def fetch_file(address: str, workspace: Workspace) -> PlainFile:
             copy_chunks(iterate_chunks(answer), target, name)
     except urllib.error.HTTPError as error:
         raise InputError(f"{name!r} cannot be read: {error.code} {error.reason}") from None
+    except urllib.error.URLError as error:
+        reason = getattr(error.reason, "strerror", None) or error.reason
+        raise InputError(f"{name!r} cannot be read: {reason}") from None
     return unpack(target, name, workspace, "fetched-unpacked")
 
 
@@ -150,7 +153,7 @@ def name_remote_errors(address: str) -> Iterator[None]:
         reason = first_line(error)
         message = f"{name!r} cannot be read: {reason}"
         if "invalid utf-8" in reason:
-            message = f"{name!r} is not UTF-8: fetch it, and read the file"
+            message = f"{name!r} is not UTF-8: download it and read the local file"
         if isinstance(error, pl.exceptions.SchemaError | pl.exceptions.SchemaFieldNotFoundError):
             message = f"{name!r} has files of different columns or types ({reason}): fetch them, and read them here"
         raise InputError(scrub_secrets(message, address)) from None
@@ -272,9 +275,7 @@ def find_file(source: str, name: str, kind: Literal["SQLite", "DuckDB"]) -> Path
     with path.open("rb") as stream:
         found = find_database(stream.read(16))
     if found not in (None, kind):
-        raise InputError(
-            f"{str(path)!r} is a {found} file: write {found.lower()}:/// in the place of {kind.lower()}:///"
-        )
+        raise InputError(f"{str(path)!r} is a {found} file: write {found.lower()}:/// instead of {kind.lower()}:///")
     return path
 
 

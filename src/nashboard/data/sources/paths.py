@@ -269,7 +269,7 @@ def copy_chunks(chunks: Iterator[bytes], target: Path, name: str) -> None:
             for chunk in chunks:
                 copy.write(chunk)
                 if copy.tell() > SMALL and shutil.disk_usage(target.parent).free < SPARED:
-                    raise OSError(errno.ENOSPC, "too little would stay free")
+                    raise OSError(errno.ENOSPC, "too little space would be left")
     except EOFError:
         raise InputError(f"{name!r} is cut short: the compressed data ends too early") from None
     except (gzip.BadGzipFile, zlib.error) as error:
@@ -366,7 +366,7 @@ def find_state(path: Path) -> tuple[int, int, int] | None:
 def describe_change(old: tuple[int, int, int] | None, new: tuple[int, int, int] | None) -> str:
     """Return what happened to a file."""
     if old is None or new is None or old[2] != new[2]:
-        return "it was taken away" if new is None else "another file took its place"
+        return "it was deleted" if new is None else "it was replaced by another file"
     if old[0] != new[0]:
         return f"it {'shrank' if new[0] < old[0] else 'grew'} from {old[0]:,} to {new[0]:,} bytes"
     return "it was written to"

@@ -342,7 +342,7 @@ def find_sides(columns: Sequence[str], source: str, a: str | None, b: str | None
         raise InputError(f"a= and b= must be given together; {source!r} has the columns {listed(columns, 12)}")
     if a is not None and b is not None:
         if a == b:
-            raise InputError(f"a= and b= both name the column {a!r}: the two agents stand in two columns")
+            raise InputError(f"'a' and 'b' both name the column {a!r}: the two agents need a column each")
         return check_column(a, columns, source), check_column(b, columns, source)
     found = find_agent_pairs(columns)
     if len(found) > 1:

@@ -146,7 +146,7 @@ def unite(parts: Sequence[Part]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
             one, other, *_ = reversed(families.values())
             differ = f"contains {one.kinds[name]} in {one.file.name!r}, and {other.kinds[name]} in {other.file.name!r}"
             if "nested" in families:
-                raise InputError(f"column {name!r} {differ}: read the two apart, or write the column alike")
+                raise InputError(f"column {name!r} {differ}: read the files separately, or write the column in one way")
             notes.append(f"column {name!r} is read as text: it {differ}")
             words.add(name)
     frames = [
@@ -165,15 +165,15 @@ def refuse_other_columns(part: Part, first: Part) -> None:
     here, there = set(part.kinds), set(first.kinds)
     differ = f"{part.file.name!r} has other columns than {first.file.name!r}"
     if not here & there:
-        raise InputError(f"{differ}, and none of the same: {listed(part.kinds)}; read the two apart")
+        raise InputError(f"{differ}, and none of the same: {listed(part.kinds)}; read the files separately")
     for usual in ROLES:
         new, old = find_usual(usual, sorted(here - there)), find_usual(usual, sorted(there - here))
         if new and old:
-            raise InputError(f"{differ}: {new[0]!r} in the place of {old[0]!r}; call it the same in all files")
+            raise InputError(f"{differ}: {new[0]!r} instead of {old[0]!r}; use one name in all files")
     new_pairs, old_pairs = find_agent_pairs(list(part.kinds)), find_agent_pairs(list(first.kinds))
     if new_pairs and old_pairs and new_pairs[0] != old_pairs[0] and not here >= set(old_pairs[0]):
         new_name, old_name = next(pair for pair in zip(new_pairs[0], old_pairs[0], strict=True) if pair[0] != pair[1])
-        raise InputError(f"{differ}: {new_name!r} in the place of {old_name!r}; call it the same in all files")
+        raise InputError(f"{differ}: {new_name!r} instead of {old_name!r}; use one name in all files")
 
 
 def find_family(kind: Any) -> str:

@@ -13,7 +13,7 @@ from nashboard._parallel import threads_for
 from nashboard._tables import Column, Table, plain_data
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
-from nashboard.evaluation.audit.checks import Check, DataQuality, Part, assess_data, equilibrium_checks
+from nashboard.evaluation.audit.checks import Check, DataQuality, Part, assess_data, equilibrium_checks, worst_first
 from nashboard.evaluation.audit.importance import Importance, measure_importance
 from nashboard.evaluation.audit.redundancy import Redundancy, find_redundancy
 from nashboard.evaluation.audit.task_quality import TaskQuality, assess_tasks
@@ -121,9 +121,9 @@ class Audit(Findings):
         results = [check.passed for check in self.checks]
         counts = f"{results.count(False)} failed, {results.count(None)} cannot be decided"
         return Table.of(
-            sorted(self.checks, key=lambda check: (False, None, True).index(check.passed)),
+            worst_first(self.checks),
             Column("check", cell="name"),
-            Column("passed", "whether it is so; a dash where these data cannot decide"),
+            Column("passed", "whether the claim holds; a dash: these data cannot decide it"),
             Column("because", most=600, cell="sentence"),
             title=f"{self.passed} of {len(results)} checks passed, {counts}",
         )

@@ -4,7 +4,7 @@ A check is named by a claim; its sentence says what was found, in the same words
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +38,11 @@ class Check:
         return self.name if self.passed is not False else REFUTED.get(self.name, self.name)
 
 
+def worst_first(checks: Iterable[Check]) -> list[Check]:
+    """Return the checks that failed, then those that cannot be decided, then those that passed."""
+    return sorted(checks, key=lambda check: (False, None, True).index(check.passed))
+
+
 NO_LOSS = "every agent lost a game"
 REFUTED = {  # what to call a check that failed
     "one equilibrium": "several equilibria",
@@ -63,7 +68,7 @@ REFUTED = {  # what to call a check that failed
     for name, found in (
         (f"{kind}s are entered once", f"{kind}s entered more than once"),
         (f"same winner without copies of {kind}s", f"copies of {kind}s change the winner"),
-        (f"first place survives the loss of one {kind}", f"first place depends on one {kind}"),
+        (f"first place does not depend on one {kind}", f"first place depends on one {kind}"),
     )
 }
 

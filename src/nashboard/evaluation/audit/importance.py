@@ -1,8 +1,7 @@
-"""Importance: who decides the outcome, and what is left if one is taken away.
+"""Importance: who decides the outcome, and what is left if one is left out.
 
-Taking away an entry that has no weight, misses the equilibrium by a margin, and whose equilibrium is the only one,
-changes nothing for the others: the equilibrium stays one, and stays the only one. So only the others are solved anew,
-together, as a stack of games.
+If the equilibrium is unique, leaving out an entry without weight that misses it by a margin changes nothing: the
+equilibrium stays the same and stays unique. Only without the others is the game solved anew, as a stack of games.
 """
 
 from collections.abc import Callable
@@ -36,7 +35,9 @@ class Importance(Part):
         ``(n,)`` the largest change of a Nash average and of a rank among the agents that stay, when this entry is
         left out; NaN and -1 where nothing would be left, or no certified equilibrium was found.
     new_winner
-        ``(n,)`` whether others are in first place then, the one left out apart.
+        ``(n,)`` whether other agents are first among those that stay than before.
+    first
+        The agents in first place.
     effective_number
         ``exp(entropy)``: as many equally important entries would be as diverse.
     solved
@@ -49,13 +50,15 @@ class Importance(Part):
     score_moved: Floats
     rank_moved: Ints
     new_winner: Bools
+    first: tuple[str, ...]
     effective_number: float
     solved: int
 
     @property
     def decisive(self) -> tuple[str, ...]:
-        """Entries without which somebody else is in first place."""
-        return tuple(self.names[k] for k in np.flatnonzero(self.new_winner))
+        """Entries without which first place changes; a sole winner leaves it to another and does not count."""
+        sole = self.first if self.kind == "agents" and len(self.first) == 1 else ()
+        return tuple(self.names[k] for k in np.flatnonzero(self.new_winner) if self.names[k] not in sole)
 
     def sentences(self) -> tuple[str, ...]:
         """Return how many matter, and whether first place depends on one."""
@@ -63,20 +66,24 @@ class Importance(Part):
         lines = [
             f"effective number of {kind} in the equilibrium of the estimates: {self.effective_number:.2f} of {n:,}"
         ]
-        among = " among the others" if kind == "agents" else ""
+        agents = kind == "agents"
         if self.decisive:
             which = "any one of " * (len(self.decisive) > 1) + shorten(self.decisive)
-            lines.append(f"removing {which} changes first place{among}")
+            lines.append(f"leaving out {which} changes {'which of the other agents are' if agents else 'who is'} first")
         elif np.isnan(self.score_moved).any():
-            lines.append(f"removing most {kind} does not change first place{among}; for the rest it is not known")
+            lines.append(f"first place stays the same without most of the {kind}; for the rest this is unknown")
+        elif agents and len(self.first) == 1:
+            lines.append(f"{self.first[0]} stays first whichever other agent is left out")
         else:
-            lines.append(f"removing any single {one} does not change first place{among}")
+            lines.append(f"first place stays the same whichever {one} is left out")
+        if agents and len(self.first) == 1 and self.new_winner[self.names.index(self.first[0])]:
+            lines.append(f"without {self.first[0]}, the agent with the next highest Nash average is not first")
         return tuple(lines)
 
     def checks(self) -> tuple[Check, ...]:
         """Check whether first place depends on a single entry."""
         passed = False if self.decisive else None if np.isnan(self.score_moved).any() else True
-        return (Check(f"first place survives the loss of one {self.kind[:-1]}", passed, self.sentences()[1]),)
+        return (Check(f"first place does not depend on one {self.kind[:-1]}", passed, self.sentences()[1]),)
 
     def tables(self) -> dict[str, Table]:
         """Return the entries as a table."""
@@ -94,7 +101,7 @@ class Importance(Part):
                    cell=self.score_moved),
             Column("ranks moved", "largest change of another's rank without it",
                    cell=lambda k: self.rank_moved[k] if self.rank_moved[k] >= 0 else None),
-            Column("new winner", "whether first place changes without it", cell=self.new_winner),
+            Column("new winner", "whether first place among the others changes without it", cell=self.new_winner),
             title=f"how much each of the {self.kind} matters",
             notes=(
                 f"{self.solved:,} of the {self.kind} {'was' if self.solved == 1 else 'were'} left out and the "
@@ -167,6 +174,7 @@ def leave_out(kind: Kind, A: Floats, found: NashAverage | ScoreNashAverage, sele
         score_moved=read_only(score),
         rank_moved=read_only(rank),
         new_winner=read_only(winner),
+        first=tuple(found.agents[k] for k in np.flatnonzero(tied_ranks(averages, found.scale, 2 * allowed) == 1)),
         effective_number=effective,
         solved=len(after),
     )

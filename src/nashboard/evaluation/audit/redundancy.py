@@ -193,11 +193,11 @@ class Redundancy(Part):
             once, found, merging = True, (f"every two {self.kind} differ",), "there is nothing to merge"
         elif self.copies >= SURE:
             same, found = None, (self.entered_copies(), *self.doubts())
-            merging = "undecided: it is not shown which entries are copies"
+            merging = "it is not shown which entries are copies"
         else:
             once, same = None, None
-            found = (f"undecided: {self.open_pairs()}", *self.doubts())
-            merging = "undecided: no copies were found, and none can be ruled out"
+            found = (self.open_pairs(), *self.doubts())
+            merging = "no copies were found, and none can be ruled out"
         return (
             Check(f"{self.kind} are entered once", once, "; ".join(found)),
             Check(f"same winner without copies of {self.kind}", same, merging),
@@ -266,7 +266,7 @@ class Redundancy(Part):
 
     def merge_table(self) -> Table:
         """Return what merging all groups does to the board of agents."""
-        pooled = "merged agents pool their games: Elo counts games, and so still leans towards who was entered often"
+        pooled = "merged agents pool their games: in Elo, agents that were entered often still count more"
         return Table.of(
             self.merged,
             Column("method", cell=lambda moved: LABELS[moved.method]),

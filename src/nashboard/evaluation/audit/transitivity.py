@@ -45,7 +45,7 @@ from nashboard.ratings.likelihood import measure_dispersion
 CYCLES = 5
 GAMES, TASKS = "games", "tasks, each a game between every two agents"
 SAME_TASKS = "all pairs are compared on the same tasks, so these games are not independent"
-WEIGHTED = "games have weights, and how much a sum of weights scatters is known only where clusters were read"
+WEIGHTED = "games have weights, and the variance of their sums is known only where clusters were read"
 WHOLE = 1e-6  # how far from whole a number of games may be by rounding
 MOST_AGENTS = 1000  # up to which all triples are looked at, for the largest z; beyond, for the largest curl
 DENSE = 4096  # agents up to which triples are counted with a full matrix

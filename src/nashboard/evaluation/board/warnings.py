@@ -105,7 +105,7 @@ def mean_warning(data: Any) -> list[str]:
     largest, middle = (f"{x:,.0f}" if x >= 100 else f"{x:.3g}" for x in (width[k], np.median(width)))
     most = listed([data.tasks[t] for t in np.argsort(-width, kind="stable") if wide[t]], 3)
     return [
-        f"Tasks have different units, and most of the plain mean is {most} (scores differ by {largest} on "
+        f"Tasks have different units, and the plain mean is dominated by {most} (scores differ by {largest} on "
         f"{data.tasks[k]!r}, by {middle} on the median task)."
     ]
 

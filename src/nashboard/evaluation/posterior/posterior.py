@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Result, Table
+from nashboard._tables import Cell, Column, Result, Table, title_of
 from nashboard._types import Floats, Ints, freeze
 from nashboard.data.validation import positions
 from nashboard.errors import InputError
@@ -95,7 +95,7 @@ class Posterior(Result):
             Column("gap high", f"upper end of its {level} interval", cell=self.gap_high),
             Column("P(top)", "probability of being in the support of the equilibrium", decimals=2,
                    cell=self.probability_top),
-            title=repr(self),
+            title=title_of(self),
         )  # fmt: skip
 
     @staticmethod
