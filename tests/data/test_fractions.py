@@ -59,3 +59,21 @@ def counts_of(matches: nb.Matches) -> Floats:
     i, j = matches.pairs.T
     W[i, j], W[j, i] = matches.wins + matches.draws / 2, matches.losses + matches.draws / 2
     return W
+
+
+@pytest.mark.parametrize("spread", [0.3, 1.2])
+@pytest.mark.parametrize("kind", ["draws", "shares"])
+def test_the_dispersion_is_right_where_pairs_have_one_game(spread: float, kind: str) -> None:
+    found = []
+    for seed in range(10):
+        rng = np.random.default_rng([seed, 61])
+        r, a = rng.normal(0, spread, 60), rng.integers(0, 60, 600)
+        b = (a + rng.integers(1, 60, 600)) % 60
+        p = 1 / (1 + np.exp(r[b] - r[a]))
+        y = rng.beta(3 * p, 3 - 3 * p)
+        if kind == "draws":  # four fifths of as many as there can be
+            drawn, u = 1.6 * np.minimum(p, 1 - p), rng.random(600)
+            y = np.where(u < p - drawn / 2, 1.0, np.where(u < p + drawn / 2, 0.5, 0.0))
+        matches = nb.Matches.from_games([f"m{k}" for k in a], [f"m{k}" for k in b], y)
+        found.append(measure_dispersion(matches) * (p * (1 - p)).sum() / ((y - p) ** 2).sum())
+    assert np.mean(found) == pytest.approx(1, abs=0.1)

@@ -614,17 +614,13 @@ def fixed_point(excess: Callable[[float], float], close: float, start: float, lo
 def measure_dispersion(matches: Matches) -> float:
     """Return the variance of results relative to independent decisive games: below 1 with draws, above with clusters.
 
-    Of single games it is ``1 - sum(y (1 - y)) / sum(n p (1 - p))`` around smoothed shares ``p``. With clusters it is
-    measured between them, around each pair's own share ``q``: if the points of a cluster with ``m`` of the pair's ``N``
-    games have variance ``phi m q (1 - q)``, then ``sum (points - q m)^2`` has mean ``phi q (1 - q) (N - sum m^2 / N)``,
-    and the measured ``q (1 - q)`` falls short by ``phi / N`` of it. ``phi`` solves both, summed over all pairs. A few
-    games' worth of prior evidence for single games, on the scale of its logarithm, keeps it away from 0 where pairs
-    have hardly any cluster.
+    Of single games it is `dispersion_of_games`. With clusters it is measured between them, around each pair's own
+    share ``q``: if the points of a cluster with ``m`` of the pair's ``N`` games have variance ``phi m q (1 - q)``, then
+    ``sum (points - q m)^2`` has mean ``phi q (1 - q) (N - sum m^2 / N)``, and the measured ``q (1 - q)`` falls short by
+    ``phi / N`` of it. ``phi`` solves both, summed over all pairs. A few games' worth of prior evidence for single
+    games, on the scale of its logarithm, keeps it away from 0 where pairs have hardly any cluster.
     """
-    points = matches.wins + matches.draws / 2
-    share = (points + 0.5) / (matches.games + 1)
-    coin = float((matches.games * share * (1 - share)).sum())
-    single = max(1 - float(matches.shared.sum()) / coin, LEAST_DISPERSION) if coin > 0 else 1.0
+    single = dispersion_of_games(matches)
     split = matches.clusters
     if split is None:
         return single
@@ -639,6 +635,25 @@ def measure_dispersion(matches: Matches) -> float:
     measured = max(float(scatter.sum()) / mean, LEAST_DISPERSION) if mean > 0 else single
     known = 4 * mean / (4 * mean + PRIOR_GAMES)
     return float(max(measured**known * single ** (1 - known), LEAST_DISPERSION))
+
+
+def dispersion_of_games(matches: Matches) -> float:
+    """Return the variance of independent games relative to decisive ones, ``1 - sum y (1 - y) / sum n p (1 - p)``.
+
+    ``p`` are each pair's shares ``q`` of its ``n`` games and one more that ends as ratings expect; ``q (1 - q)`` falls
+    short of ``p (1 - p)`` by a share ``phi n / (n + 1)^2``.
+    """
+    shared = float(matches.shared.sum())
+    if shared == 0 or not matches.games.sum():
+        return 1.0
+    totals, r = pair_totals(matches, prior=1.0), np.zeros(len(matches.agents) + 1)
+    newton(totals, r, np.ones(r.size, dtype=bool), close=CLOSE)
+    (i, j), n = matches.pairs.T, matches.games
+    q = (matches.wins + matches.draws / 2 + win_rates(r[i] - r[j])) / (n + 1)
+    phi, coin = 1.0, n * q * (1 - q)
+    for _ in range(MOST_SECANTS):
+        phi = max(1 - shared / float((coin / (1 - phi * n / (n + 1) ** 2)).sum()), LEAST_DISPERSION)
+    return phi
 
 
 def learn_sigma(
