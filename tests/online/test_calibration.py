@@ -102,6 +102,17 @@ def turnover(seed: int, n: int = 300, rows: int = 6_000, active: int = 30) -> Ga
     return games_of(x, a, b, n, rng)
 
 
+def self_play(seed: int, n: int = 60, rows: int = 3_000) -> Games:
+    """Checkpoints of one run: each is stronger than those before, and meets the last ten of them."""
+    rng = np.random.default_rng(seed)
+    r = np.linspace(0, 6, n) + rng.normal(0, 0.2, n)
+    a, b = np.zeros((2, rows), dtype=int)
+    for t in range(rows):
+        newest = 2 + t * (n - 2) // rows
+        a[t], b[t] = rng.choice(np.arange(max(0, newest - 10), newest + 1), 2, replace=False)
+    return games_of(r[a] - r[b], a, b, n, rng)
+
+
 def simple_online_elo(games: Games, tested: slice) -> float:
     """Eight lines of Elo with the best of three rates, chosen on the games that it predicts."""
     losses = []
@@ -126,6 +137,14 @@ def test_later_games_are_predicted_no_worse_than_by_a_simple_online_elo(log) -> 
         games = log(seed)
         simple = simple_online_elo(games, slice(games.first.size // 5, None))
         for model in nb.calibration(games, by="time", models=MODELS).models:
+            assert model.log_loss < simple + 0.005, (model.model, seed)
+
+
+def test_checkpoints_that_are_new_are_predicted_as_good_as_their_opponents() -> None:
+    for seed in (35, 36):  # others were looked at before
+        games = self_play(seed)
+        simple = simple_online_elo(games, slice(games.first.size // 5, None))
+        for model in nb.calibration(games, by="time", models=["elo", "online elo"]).models:
             assert model.log_loss < simple + 0.005, (model.model, seed)
 
 

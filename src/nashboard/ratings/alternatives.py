@@ -40,6 +40,7 @@ class HierarchicalRatings(Rating):
     pairs: Ints
     expected: Floats  # (p,) points
     sigma: float = np.nan
+    around_opponents: bool = False
     covariance: Covariance | None = None
 
     def __post_init__(self) -> None:
@@ -104,6 +105,7 @@ def hierarchical_ratings(matches: Matches) -> HierarchicalRatings:
         ),
         pairs=matches.pairs,
         sigma=fit.sigma * POINTS_PER_LOGIT,
+        around_opponents=fit.around_opponents,
         expected=fit.expected * POINTS_PER_LOGIT,
         covariance=covariance,
     )

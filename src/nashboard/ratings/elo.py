@@ -75,8 +75,9 @@ class EloRatings(Rating):
         Norm of the gradient of the loss where the fit ended (logits, all games); NaN where nothing was fitted.
     made
         How the ratings were made, in words.
-    sigma
-        Standard deviation of the learned prior in points; NaN without one.
+    sigma, around_opponents
+        Standard deviation of the learned prior in points, NaN without one, and whether it is around the mean of each
+        agent's opponents.
     first_advantage
         What being the first side adds to a lead, in points with its standard error; None where it was not estimated.
     draw_strength
@@ -99,6 +100,7 @@ class EloRatings(Rating):
     gradient_norm: float = np.nan
     made: str = "given as an array"
     sigma: float = np.nan
+    around_opponents: bool = False
     first_advantage: Coefficient | None = None
     draw_strength: float = np.nan
     coefficients: tuple[Coefficient, ...] = ()
@@ -288,6 +290,7 @@ def fit_pairs(
         log_loss=loss_per_game(totals, x, len(matches.pairs), matches.n_games),
         gradient_norm=gradient_norm,
         sigma=totals.sigma * POINTS_PER_LOGIT,
+        around_opponents=around_opponents(totals),
         draw_strength=draw_strength,
         covariance=covariance,
         made="; ".join(
@@ -356,6 +359,7 @@ def fit_with_rows(
         log_loss=fit.log_loss,
         gradient_norm=fit.gradient_norm,
         sigma=fit.sigma * POINTS_PER_LOGIT,
+        around_opponents=around_opponents(totals),
         first_advantage=next((c for c in found if c.name == FIRST), None) if first_advantage else None,
         draw_strength=np.nan if fit.eta is None else float(np.exp(fit.eta)),
         coefficients=tuple(c for c in found if c.name != FIRST or not first_advantage),
@@ -388,10 +392,15 @@ def start_ratings(matches: Matches, totals: PairTotals, anchor: Mapping[str, flo
     return r, free
 
 
+def around_opponents(totals: PairTotals) -> bool:
+    """Return whether ratings have a normal prior around the mean of each agent's opponents."""
+    return totals.normal is not None and totals.normal.deviations is not None
+
+
 def describe_prior(prior: Prior, totals: PairTotals, centred_on: Sequence[str] = ()) -> str:
     """Return in words what the prior was."""
     if totals.normal is not None:
-        around = [] if totals.normal.deviations is None else ["each agent's opponents"]
+        around = ["each agent's opponents"] if around_opponents(totals) else []
         around += [f"what {listed(centred_on)} of each agent suggests"] if centred_on else []
         text = f"learned prior of {totals.sigma * POINTS_PER_LOGIT:.0f} points"
         return f"{text} around {' and '.join(around)}" if around else text

@@ -275,15 +275,16 @@ def fit_planes(k: int, matches: Matches) -> Fit:
 
 
 def predicted_leads(fit: Rating, agents: Sequence[str], i: Ints, j: Ints) -> Floats:
-    """Return the leads in logits that predict games between ``agents[i]`` and ``agents[j]``; who is new is average.
+    """Return the leads in logits that predict games between ``agents[i]`` and ``agents[j]``.
 
-    As in `Rating.predict` they are moderated by what is not known of them, for newcomers the spread of all ratings.
+    Who is new is average, or where the prior is around opponents as good as the opponent. As in `Rating.predict` leads
+    are moderated by what is not known of them, for newcomers the spread of the prior.
     """
     place = {agent: number for number, agent in enumerate(fit.agents)}
     number = np.array([place.get(agent, -1) for agent in agents])
     i, j = number[i], number[j]
     met = (i >= 0) & (j >= 0)
-    x = np.append(fit.ratings, 0.0)[i] - np.append(fit.ratings, 0.0)[j]
+    x = np.zeros(i.size) if fit.around_opponents else np.append(fit.ratings, 0.0)[i] - np.append(fit.ratings, 0.0)[j]
     x[met] = fit.leads_between(i[met], j[met])
     own = np.append(fit.stderr**2, fit.sigma**2) if np.isfinite(fit.sigma) else np.zeros(len(fit.agents) + 1)
     variances = (own[i] + own[j]) / POINTS_PER_LOGIT**2

@@ -79,6 +79,7 @@ class Rating(Drawn):
     made: str
     covariance: Covariance | None
     sigma: float = np.nan  # of a learned prior, in points
+    around_opponents: bool = False  # whether that prior is around the mean of each agent's opponents
 
     @abstractmethod
     def lead(self, a: str, b: str) -> float:
