@@ -34,7 +34,7 @@ def floats(values: ArrayLike, what: str, *, ndim: int) -> Floats:
         given = np.asanyarray(unmasked(values, what))
         refuse_unreal(given, what)
         array = np.array(given, dtype=np.float64, subok=False)
-    except (TypeError, ValueError, RuntimeError) as error:
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{what} must be an array of numbers: {error}") from None

@@ -65,6 +65,16 @@ def test_copies_in_a_large_model_change_nothing(seed: int) -> None:
     assert sum(map(len, after.clone_groups)) >= 2 * len(best)
 
 
+@pytest.mark.parametrize("average", [nb.nash_average, nb.nash_average_scores])
+def test_numbers_whose_sums_a_double_cannot_be_are_refused(average: Any) -> None:
+    A = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0.0]])
+    np.testing.assert_allclose(average(1e300 * A).condition, average(A).condition)
+    with pytest.raises(nb.InputError, match="sums overflow"):
+        average(1.7e308 * A)
+    with pytest.raises(nb.InputError, match="int too large"):
+        average([[0, 10**400], [-(10**400), 0]])
+
+
 @pytest.mark.parametrize("n", [5, 60, SMALL + 10])
 def test_where_the_centre_of_a_model_is_changes_its_equilibrium_by_rounding_alone(n: int) -> None:
     rng = rng_of(n)

@@ -1,5 +1,6 @@
 """The parts of the engine, each by its own law."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -172,8 +173,27 @@ def test_missed_tolerances_raise_and_say_what_was_reached() -> None:
     assert "reached nothing" in str(missed(None))
 
 
-def test_a_path_without_a_proved_face_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("average", [nb.nash_average, nb.nash_average_scores])
+def test_where_no_face_is_proved_the_most_even_mixture_nearby_says_so(
+    monkeypatch: pytest.MonkeyPatch, average: Callable[[Matrix], nb.NashAverage | nb.ScoreNashAverage]
+) -> None:
+    A = signs(0, 60)
+    before = average(A)
     monkeypatch.setattr("nashboard.equilibrium.solver.find_side_face", lambda *ignored: None)
+    near = average(A)
+    assert 0 < near.tolerance < 3e-10 * near.scale
+    assert near.exploitability <= 1e-9 * near.scale
+    assert not near.unique
+    assert near.condition == np.inf
+    assert "the most even mixture with an exploitability of at most" in near.notes()[0]
+    for weights in ("weights", "agent_weights", "task_weights"):
+        if hasattr(near, weights):
+            np.testing.assert_allclose(getattr(near, weights), getattr(before, weights), atol=1e-6)
+
+
+def test_a_path_that_leads_nowhere_near_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nashboard.equilibrium.solver.find_side_face", lambda *ignored: None)
+    monkeypatch.setattr("nashboard.equilibrium.nash_average.SOLVED", 1.0)
     with pytest.raises(nb.ConvergenceError, match="could not be proved: the interior point reached a gap of"):
         nb.nash_average(signs(0, 60))
 

@@ -186,8 +186,7 @@ def test_a_tolerance_needs_no_proof_of_an_exact_equilibrium(monkeypatch: pytest.
     A, S = dense(4, 60), rng_of(4).random((40, 50))
     before = nb.nash_average(A, tolerance=1e-4), nb.nash_average_scores(S, tolerance=1e-4)
     monkeypatch.setattr("nashboard.equilibrium.solver.find_side_face", lambda *ignored: None)
-    with pytest.raises(nb.ConvergenceError, match="could not be proved"):
-        nb.nash_average(A)
+    assert nb.nash_average(A).tolerance > 0
     after = nb.nash_average(A, tolerance=1e-4), nb.nash_average_scores(S, tolerance=1e-4)
     np.testing.assert_allclose(after[0].weights, before[0].weights, atol=1e-9)
     np.testing.assert_allclose(after[1].task_weights, before[1].task_weights, atol=1e-9)

@@ -42,6 +42,7 @@ from nashboard.equilibrium.results import Selection
 from nashboard.errors import InputError
 
 SMALL = 1024  # up to this size a copy costs nothing
+HUGEST = 2.0**1000  # sums of many payoffs of this size are still doubles
 CELLS = 1 << 25  # how many cells of a model's columns are in memory at a time
 FIRST = 64  # agents of a model whose payoffs are looked at together, where its largest payoff is sought
 SEARCHED = 1 << 22  # payoffs that are looked at for that, at most
@@ -340,6 +341,7 @@ class AgentsGame:
         same = max(ZERO, precision)
         if isinstance(model, Matrix):
             scale = largest(model.A)
+            refuse_huge(scale, "payoff")
             classes = identical_rows(model.A, scale, scale, same)
         elif isinstance(model, RatingsModel):
             scale = model.scale()
@@ -420,7 +422,9 @@ class ScoresGame:
         S: Floats, agents: tuple[str, ...], tasks: tuple[str, ...], scaling: str, precision: float = 0.0
     ) -> "ScoresGame":
         """Find the classes of agents and of tasks, and scale the scores; ``precision`` is a share of the largest."""
-        spread, top = float(np.ptp(S)), float(np.abs(S).max())
+        top = largest(S)
+        refuse_huge(top, "score")
+        spread = float(np.ptp(S))
         precision *= top / spread if spread else 0.0  # from here on a share of the spread, as all that counts as zero
         same = max(ZERO, precision)
         classes = identical_rows(S, spread, top, same), identical_rows(S.T, spread, top, same)
@@ -460,6 +464,12 @@ class ScoresGame:
 
 
 Game = AgentsGame | ScoresGame
+
+
+def refuse_huge(largest: float, what: str) -> None:
+    """Raise an error where sums and differences of numbers so large may be more than a double can be."""
+    if largest > HUGEST:
+        raise InputError(f"the largest {what} is {largest:.3g}: above {HUGEST:.3g} sums overflow; divide all of them")
 
 
 def log_multiplicities(game: Game, selection: Selection) -> list[Floats]:

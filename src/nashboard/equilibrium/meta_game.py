@@ -43,6 +43,7 @@ from nashboard.equilibrium.nash_average import (
     Mixtures,
     describe_agents,
     find_even_mixtures,
+    find_undecided,
     nash_average,
     nash_average_scores,
 )
@@ -149,7 +150,7 @@ class MetaGame:
         if self._nash is None:
             began = time.perf_counter()
             game, found = self._solve()
-            self._nash = describe_agents(game, "clone-invariant", game.precision * game.scale, found, began)
+            self._nash = describe_agents(game, "clone-invariant", found, began)
         return self._nash
 
     def _solve(self) -> tuple[AgentsGame, Mixtures]:
@@ -157,17 +158,17 @@ class MetaGame:
         population = self._matrix, self.agents, self._unit, self._precision
         try:
             self._state = follow(self._state, *population)
-        except ConvergenceError:  # a tolerance needs no proof of an exact equilibrium
-            self._state = None
-            if not self._precision:
-                raise
-            game = new_game(*population)
+        except ConvergenceError as error:
+            self._state, game = None, new_game(*population)
             log_m = log_multiplicities(game, "clone-invariant")
+            if not self._precision:
+                return game, find_undecided(game, log_m, silent, error)
             return game, find_even_mixtures(game, log_m, self._precision * game.scale, silent)
         game, found = self._state.game, self._state.mixtures
         if self._precision:
-            even = most_even_mixtures(game, found.totals, 0.0, found.log_m, self._precision * game.scale)
-            return game, Mixtures.even(even, found.log_m, found.iterations)
+            tolerance = self._precision * game.scale
+            even = most_even_mixtures(game, found.totals, 0.0, found.log_m, tolerance)
+            return game, Mixtures.even(even, found.log_m, tolerance, found.iterations)
         return game, found
 
     @property

@@ -6,7 +6,7 @@ an equilibrium exactly when ``S q <= v <= S'p``.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -30,9 +30,10 @@ from nashboard.equilibrium.game import (
     log_multiplicities,
     scores_game,
 )
-from nashboard.equilibrium.precision import NEARNESS, SOLVED, TOLERANCE
+from nashboard.equilibrium.precision import NEARNESS, SOLVED, TOLERANCE, UNDECIDED
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
 from nashboard.equilibrium.solver import Progress, approach_equilibrium, find_equilibrium, report_to
+from nashboard.errors import ConvergenceError
 
 
 @overload
@@ -82,6 +83,8 @@ def nash_average(
         identical agents) among all that have at most this. Weights are then continuous in the payoffs, see
         `nashboard.equilibrium.entropy`. By default 0 for doubles, the exact equilibrium; for arrays in a narrower
         type, 2 units in the last place of the largest payoff, so that single and double precision nearly agree.
+        Where everything turns on differences near rounding, so that no exact equilibrium can be proved, 2e-10 of the
+        largest payoff.
     progress
         Show progress on standard error where that is a terminal.
 
@@ -106,7 +109,7 @@ def nash_average(
         if isinstance(game, ScoresGame):
             return average_scores(game, selection, check_tolerance(tolerance, game), show, began)
         allowed = check_tolerance(tolerance, game)
-        return describe_agents(game, selection, allowed, find_mixtures(game, selection, allowed, show), began)
+        return describe_agents(game, selection, find_mixtures(game, selection, allowed, show), began)
 
 
 def nash_average_scores(
@@ -162,10 +165,11 @@ class Mixtures:
     unique: list[bool]
     certificate: Certificate
     iterations: int
+    tolerance: float = 0.0
 
     @staticmethod
-    def even(found: list[EvenMixture], log_m: list[Floats], before: int) -> "Mixtures":
-        """Return the most even mixtures, found after so many iterations."""
+    def even(found: list[EvenMixture], log_m: list[Floats], tolerance: float, before: int) -> "Mixtures":
+        """Return the most even mixtures with a tolerance, found after so many iterations."""
         certificate = Certificate(
             residual=max(mixture.residual for mixture in found),
             complementarity=0.0,  # of the tight rows it is part of the residual
@@ -177,6 +181,7 @@ class Mixtures:
             unique=[False for _ in found],
             certificate=certificate,
             iterations=before + sum(mixture.iterations for mixture in found),
+            tolerance=tolerance,
         )
 
 
@@ -185,7 +190,10 @@ def find_mixtures(game: Game, selection: Selection, tolerance: float, show: Prog
     log_m = log_multiplicities(game, selection)
     if tolerance:
         return find_even_mixtures(game, log_m, tolerance, show)
-    found = find_equilibrium(game, log_m, show)
+    try:
+        found = find_equilibrium(game, log_m, show)
+    except ConvergenceError as error:
+        return find_undecided(game, log_m, show, error)
     sides = found.solution.sides
     # where one side has others, more players tie than the other side has weights: are they ties, or ties by the rule?
     tied = all(side.unique for side in sides) or found.solution.certificate.complementarity == 0
@@ -202,14 +210,21 @@ def find_even_mixtures(game: Game, log_m: list[Floats], tolerance: float, show: 
     """Find the most even mixtures, from near an equilibrium."""
     gap = max(NEARNESS * float(np.ldexp(tolerance, -game.exponent)), SOLVED)
     totals, value, iterations = approach_equilibrium(game, gap, show)
-    return Mixtures.even(most_even_mixtures(game, totals, value, log_m, tolerance), log_m, iterations)
+    return Mixtures.even(most_even_mixtures(game, totals, value, log_m, tolerance), log_m, tolerance, iterations)
 
 
-def describe_agents(
-    game: AgentsGame, selection: Selection, tolerance: float, found: Mixtures, began: float
-) -> NashAverage:
+def find_undecided(game: Game, log_m: list[Floats], show: Progress, error: ConvergenceError) -> Mixtures:
+    """Find the most even mixtures with a tolerance far below a result's, where the exact ones could not be proved."""
+    try:
+        even = find_even_mixtures(game, log_m, UNDECIDED * game.scale, show)
+    except ConvergenceError:
+        raise error from None
+    return replace(even, certificate=replace(even.certificate, condition=float("inf")))
+
+
+def describe_agents(game: AgentsGame, selection: Selection, found: Mixtures, began: float) -> NashAverage:
     """Certify mixtures on the payoffs as they came in, and put the result together."""
-    (classes,) = game.classes
+    (classes,), tolerance = game.classes, found.tolerance
     weights = classes.spread(found.totals[0])
     averages = np.asarray(game.model.product(weights), dtype=np.float64) + 0.0
     exploitability = max(0.0, float(averages.max()))
@@ -226,7 +241,7 @@ def describe_agents(
         unique=found.unique[0] and not flat,
         exploitability=exploitability,
         residual=found.certificate.residual,
-        condition=condition_of(found, game, flat, -averages[weights == 0], tolerance),
+        condition=condition_of(found, game, flat, -averages[weights == 0]),
         tolerance=tolerance,
         selection=selection,
         scale=game.scale,
@@ -243,6 +258,7 @@ def average_scores(
     """Solve, certify on the scores as they came in, and put the result together."""
     S = game.S
     found = find_mixtures(game, selection, tolerance, show)
+    tolerance = found.tolerance
     p, q = (classes.spread(total) for classes, total in zip(game.classes, found.totals, strict=True))
     skills, difficulties = S @ q, -(S.T @ p)
     value = float(p @ skills)
@@ -272,7 +288,7 @@ def average_scores(
         tasks_unique=found.unique[1] and not (flat and len(game.tasks) > 1),
         exploitability=exploitability,
         residual=found.certificate.residual,
-        condition=condition_of(found, game, flat and S.size > 1, margins, tolerance),
+        condition=condition_of(found, game, flat and S.size > 1, margins),
         tolerance=tolerance,
         selection=selection,
         scaling=game.scaling,
@@ -282,13 +298,13 @@ def average_scores(
     )
 
 
-def condition_of(found: Mixtures, game: Game, flat: bool, margins: Floats, tolerance: float) -> float:
+def condition_of(found: Mixtures, game: Game, flat: bool, margins: Floats) -> float:
     """Return the condition in units of the whole game, infinite where a change of 1e-9 could change who has weight.
 
     The certificate is about the players that the solver picked; ``margins`` are those of all players without weight.
     """
     condition = found.certificate.condition * float(np.ldexp(game.scale, -game.exponent))
-    if tolerance:
+    if found.tolerance:
         return condition
     entering = margins.size and margins.min() <= 2 * TOLERANCE * game.scale * (1 + condition)
     leaving = min(float(total[total > 0].min()) for total in found.totals) <= TOLERANCE * condition

@@ -50,6 +50,8 @@ NEARNESS = 2.0**-20
 # Payoffs of a game that turns on differences near the rule are rounded to these, one after the other, until it is
 # decided. The last moves exploitability by an eighth of `TOLERANCE`.
 ROUNDED = (4 * ZERO, 32 * ZERO, 256 * ZERO)
+# Where that does not decide it either, the most even mixture with this exploitability is returned, as with a tolerance.
+UNDECIDED = 256 * ZERO
 # Weights below this share of the largest are compared with what changes of the payoffs by the rule could make of them.
 SMALL_WEIGHT = 1e-6
 # What products in twice the working precision leave of a weight that is zero, as a share of the largest.
