@@ -10,6 +10,7 @@ import pytest
 
 import nashboard as nb
 from data.formats.reading import Counts, counts, left_out, table
+from nashboard.data.counting import pairs
 from nashboard.data.formats.games import iterate_pgn
 from nashboard.data.sources.paths import PlainFile
 
@@ -33,13 +34,27 @@ def test_who_won_goes_before_the_scores_where_they_are_not_what_decides(tmp_path
 def test_0_and_1_are_the_numbers_of_player_0_and_player_1(name: str, tmp_path: Path) -> None:
     path = write(tmp_path, f"player_0,player_1,{name}\nx,y,0\ny,z,0\nz,x,1\n")
     assert counts(nb.read_matches(path)) == dict.fromkeys((("x", "y"), ("x", "z"), ("y", "z")), (1, 0, 0))
+    one = write(tmp_path, f"player_0,player_1,{name}\n" + "x,y,0\n" * 3)  # also where only one of them won
+    assert counts(nb.read_matches(one)) == {("x", "y"): (3, 0, 0)}
+    tied = write(tmp_path, f"player_0,player_1,{name}\nx,y,0\nx,y,tie\nx,y,0\n")
+    assert counts(nb.read_matches(tied)) == {("x", "y"): (2, 1, 0)}
+    online = nb.OnlineElo()
+    for log in (path, one):
+        online.update_many(log)
+    assert online.ratings().ratings.argmax() == 0
     shares = write(tmp_path, "player_0,player_1,result\nx,y,0\ny,z,0\nz,x,1\n")
     assert counts(nb.read_matches(shares))["x", "y"] == (0, 0, 1)
 
 
-def test_a_winner_that_is_0_or_1_is_not_guessed(tmp_path: Path) -> None:
+def test_a_winner_that_is_0_or_1_is_not_guessed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, "agent_a,agent_b,winner\nx,y,0\ny,z,1\n")
     with pytest.raises(nb.InputError, match="0 and 1 may be the first and the second agent, or a loss and a win"):
+        nb.read_matches(path)
+    for read in (nb.read_games, nb.OnlineElo().update_many):
+        with pytest.raises(nb.InputError, match="0 and 1 may be"):
+            read(path)
+    monkeypatch.setattr(pairs, "SAMPLE", 1)  # also where the other number comes late
+    with pytest.raises(nb.InputError, match="0 and 1 may be"):
         nb.read_matches(path)
     assert counts(nb.read_matches(path, outcomes={"0": 1, "1": 0})) == {("x", "y"): (1, 0, 0), ("y", "z"): (0, 0, 1)}
 
@@ -106,6 +121,11 @@ def test_lists_of_numbers_by_agent_and_task_are_runs(tmp_path: Path) -> None:
     expected = {"x": {"chess": 0.1, "go": 0.6}, "y": {"chess": 0.2, "go": 0.4}}
     assert table(nb.read_scores(write(tmp_path, json.dumps(runs), "runs.json"))) == expected
     assert table(nb.read_scores({k: {t: np.array(x) for t, x in row.items()} for k, row in runs.items()})) == expected
+
+
+def test_lists_of_several_lengths_are_no_runs() -> None:
+    with pytest.raises(nb.InputError, match="in no known layout"):
+        nb.read_scores({"x": {"go": [[1], [1, 2]]}, "y": {"go": [[1], [2]]}})
 
 
 def test_a_first_column_that_repeats_is_not_taken_for_agents(tmp_path: Path) -> None:

@@ -98,6 +98,8 @@ def fold_loosely(word: str) -> str:
 
 
 KNOWN = {fold_label(word): outcome for word, outcome in WORDS.items()}
+ZERO_OR_ONE = {fold_label("0"), fold_label("1")}
+RESULTS = {"outcome", "result", "score", "win", "won"}  # words of columns that say what the first agent took
 
 
 def check_rules(rules: Rules | None) -> dict[str, float | None]:
@@ -136,11 +138,29 @@ class Question:
     certain: bool = False  # a format has worked the outcome out: it cannot be the name of an agent
     where: Callable[["Unknown", str], str] = lambda unknown, label: ""  # the first row with an unknown label, in words
 
+    @property
+    def numbered(self) -> bool:
+        """Whether the sides are numbered from 0, as ``player_0`` and ``player_1`` are, and the outcome is no result."""
+        words = find_side_words((self.a, self.b)) or find_side_words((self.b, self.a))
+        return words == ("0", "1") and not self.certain and not RESULTS & {*split_words(self.outcome)}
+
+    @property
+    def may_name_places(self) -> bool:
+        """Whether 0 and 1 may be the first and the second agent, and not what the first agent took."""
+        return self.numbered or (not self.certain and split_words(self.outcome)[-1:] == ("winner",))
+
+    def are_places(self, seen: Sequence["SeenLabel"]) -> bool:
+        """Return whether 0 and 1 are, or may be, the first and the second agent: no other label is a number."""
+        words = {fold_label(entry.label) for entry in seen if not (entry.is_first or entry.is_second)}
+        numbers = {word for word in words if find_number(word) is not None}
+        return numbers <= ZERO_OR_ONE if self.numbered and numbers else self.may_name_places and numbers == ZERO_OR_ONE
+
     def sides(self, seen: Sequence["SeenLabel"] = ()) -> dict[str, float]:
         """Return what the names of the two agent columns mean as labels, their words for the sides and first letters.
 
-        ``H`` and ``A`` are home and away where no other letters are among the labels, and 2 is the second agent of
-        ``player_1`` and ``player_2`` where no label is 0.
+        ``H`` and ``A`` are home and away where no other letters are among the labels, 2 is the second agent of
+        ``player_1`` and ``player_2`` where no label is 0, and 0 the first of ``player_0`` and ``player_1`` where no
+        other label is a number.
         """
         names = {fold_label(self.a): 1.0, fold_label(self.b): 0.0}
         words, turned = find_side_words((self.a, self.b)), find_side_words((self.b, self.a))
@@ -148,6 +168,8 @@ class Question:
         labels = {fold_label(entry.label) for entry in seen}
         if (first, second) == ("1", "2"):
             return names | ({} if fold_label("0") in labels else {fold_label("1"): 1.0, fold_label("2"): 0.0})
+        if self.numbered and self.are_places(seen):
+            return names | {fold_label(first): 1.0, fold_label(second): 0.0}
         if len(first) < 2:
             return names
         letters = {first[0]: 1.0, second[0]: 0.0}
@@ -205,6 +227,7 @@ def learn_vocabulary(
     other (agents called ``a`` and ``b``, say) nothing is guessed.
     """
     refuse_ambiguous(seen, rules, asked)
+    refuse_unclear_places(seen, rules, asked)
     sides = asked.sides(seen)
     scored = any(
         (found := TWO_NUMBERS.fullmatch(entry.label.strip())) and max(found[1], found[2]) > "1" for entry in seen
@@ -295,27 +318,16 @@ def refuse_ambiguous(seen: Sequence[SeenLabel], rules: Mapping[str, float | None
         )
 
 
-def find_indices(seen: Sequence[SeenLabel], asked: Question) -> dict[str, float | None]:
-    """Return the rules for winners that are numbers of sides: 0 is the first of ``player_0`` and ``player_1``.
-
-    Of other sides 0 and 1 may be their numbers too, or what the first side won: a column called winner says neither.
-    """
-    zero, one = fold_label("0"), fold_label("1")
-    words = split_words(asked.outcome)
-    if asked.certain or {fold_label(entry.label) for entry in seen} != {zero, one}:
-        return {}
-    if find_side_words((asked.a, asked.b)) == ("0", "1") and not {"outcome", "result", "score", "win", "won"} & {
-        *words
-    }:
-        return {zero: 1.0, one: 0.0}
-    if words[-1:] == ("winner",):
+def refuse_unclear_places(seen: Sequence[SeenLabel], rules: Mapping[str, float | None], asked: Question) -> None:
+    """Raise an error where winners called 0 and 1 may be places, or what the first agent took."""
+    known = asked.sides(seen).keys() | rules.keys()
+    if asked.are_places(seen) and not asked.numbered and not ZERO_OR_ONE & known:
         raise InputError(
             f"{asked.source!r}, column {asked.outcome!r} is ambiguous: 0 and 1 may be the first and the second agent, "
             f"or a loss and a win of the first",
             hint="say which with a rule such as {option}",
             option={"outcomes": {"0": 1, "1": 0}},
         )
-    return {}
 
 
 def describe_absent_winners(absent: Sequence[str], unknown: Unknown, asked: Question) -> InputError:

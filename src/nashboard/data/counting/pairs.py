@@ -15,6 +15,7 @@ import polars as pl
 
 from nashboard._text import shortened
 from nashboard.data.counting.outcomes import (
+    ZERO_OR_ONE,
     Question,
     Rules,
     SeenLabel,
@@ -23,7 +24,6 @@ from nashboard.data.counting.outcomes import (
     check_rules,
     describe_idle_rule,
     find_idle_rules,
-    find_indices,
     fold_label,
     learn_vocabulary,
     refuse_ambiguous,
@@ -162,7 +162,9 @@ def count_pairs(table: MatchTable) -> PairCounts:
         seen = list_labels(numbers, numbers.frame.head(SAMPLE))
         refuse_ambiguous(seen, rules, asked)  # agents called 0 and 1
         counts = numbers.count(None)
-        if count_unexplained(counts) == 0 and not (rules := find_indices(seen, asked)):
+        if asked.may_name_places and {fold_label(entry.label) for entry in seen} <= ZERO_OR_ONE:
+            seen = list_labels(numbers, numbers.frame)
+        if count_unexplained(counts) == 0 and not asked.are_places(seen):
             note = f"numbers in {table.outcome!r} are the share of the point that {table.a!r} takes"
             notes = numbers.notes if table.certain else (*numbers.notes, note)
             return PairCounts(table=replace(numbers, notes=notes), counts=counts, words=None)

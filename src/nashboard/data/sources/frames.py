@@ -293,7 +293,7 @@ def list_runs(source: Mapping[str, Any]) -> list[dict[str, Any]]:
     cells = [
         (agent, task, runs) for agent, row in source.items() if isinstance(row, Mapping) for task, runs in row.items()
     ]
-    if len(source) < FEWEST or not all(is_list(runs) and np.asarray(runs).dtype.kind in "iuf" for *_, runs in cells):
+    if len(source) < FEWEST or not all(is_list(runs) and are_numbers(runs) for *_, runs in cells):
         return []
     return [
         {"agent": agent, "task": task, "score": score}
@@ -330,6 +330,14 @@ def find_matrix(source: Mapping[str, Any], name: str) -> tuple[list[dict[str, An
 def is_list(value: Any) -> bool:
     """Return whether a value is a list, or an array of at least one axis."""
     return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def are_numbers(runs: Any) -> bool:
+    """Return whether a list or an array contains numbers alone."""
+    try:
+        return np.asarray(runs).dtype.kind in "iuf"
+    except ValueError:  # lists of several lengths in it
+        return False
 
 
 def make_table(content: Any, what: str, name: str = "", notes: tuple[str, ...] = ()) -> Table:
