@@ -200,3 +200,12 @@ def test_extreme_weights_are_fitted() -> None:
     h = nb.hodge(nb.Matches.from_win_rates(P, games=games), prior=0)
     r = hodge_by_lstsq(3, h.pairs, h.flow.values, h.flow.weights)[0]
     np.testing.assert_allclose(h.ratings, r, rtol=1e-6)
+
+
+def test_steps_that_lose_track_of_what_is_left_do_not_end_the_search() -> None:
+    weights = np.geomspace(1e-20, 1e20, 49)  # a chain: the recursion says that it is solved where 0.4 is left
+    H = np.diag(np.append(weights, 0) + np.append(0, weights) + 1e-30) - np.diag(weights, 1) - np.diag(weights, -1)
+    B = np.sin(np.arange(50.0))[:, None]
+    for steps in (500, 5000):
+        found = laplacian.conjugate_gradients(H, B, steps, 1e-8)
+        assert found is None or np.linalg.norm(H @ found - B) <= 1e-6 * np.linalg.norm(B)

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import splu
 
 from nashboard._types import Floats
 from nashboard.algebra.flows import ObservedFlow
-from nashboard.algebra.precision import AIM, LEAST, REFINED, RTOL, SMALL_TERMS, TOLERANCE
+from nashboard.algebra.precision import AIM, LEAST, LOST, REFINED, RTOL, SMALL_TERMS, TOLERANCE
 from nashboard.errors import ConvergenceError
 
 Solve = Callable[..., Floats]  # of the right side, and perhaps what to leave of it
@@ -230,7 +230,11 @@ def conjugate_gradients(L: Matrix, B: Floats, most_steps: int, rtol: float) -> F
     rho = dots(R, D)
     for _ in range(most_steps):
         if (dots(R, R) <= goal).all():
-            return X
+            R = B - L @ X  # steps lose track of it where entries span many orders of magnitude
+            if (dots(R, R) <= LOST**2 * goal).all():
+                return X
+            D = inverse * R
+            rho = dots(R, D)
         LD = L @ D
         curvature = dots(D, LD)
         alpha = np.divide(rho, curvature, out=np.zeros_like(rho), where=curvature > 0)

@@ -15,6 +15,8 @@ TOLERANCE = 1e-10
 AIM = TOLERANCE / 1000
 # What conjugate gradients leave of the right side at first, and of what they left before when they refine.
 RTOL, REFINED = 1e-13, 1e-4
+# How many times more than that may be left of the equations themselves, which rounding keeps from being met.
+LOST = 100.0
 # An equation whose terms are smaller than this share of the largest is measured by the largest, not by its own terms.
 SMALL_TERMS = 1e-6
 # What rounding alone leaves of the curl of a flow, as a share of the flow.
