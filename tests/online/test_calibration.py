@@ -144,7 +144,7 @@ def test_checkpoints_that_are_new_are_predicted_as_good_as_their_opponents() -> 
     for seed in (35, 36):  # others were looked at before
         games = self_play(seed)
         simple = simple_online_elo(games, slice(games.first.size // 5, None))
-        for model in nb.calibration(games, by="time", models=["elo", "online elo"]).models:
+        for model in nb.calibration(games, by="time", models=MODELS).models:
             assert model.log_loss < simple + 0.005, (model.model, seed)
 
 

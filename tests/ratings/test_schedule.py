@@ -130,18 +130,20 @@ def play_with_draws(kind: str, leagues: int, seed: int) -> Iterator[tuple[np.nda
             yield strength[:, None] - strength, matches
 
 
-def fit_leagues(leagues: Iterator[tuple[np.ndarray, nb.Matches]], **options: Any) -> tuple[float, float]:
+def fit_leagues(
+    leagues: Iterator[tuple[np.ndarray, nb.Matches]], rate: Callable[..., Any] = nb.elo, **options: Any
+) -> tuple[float, float]:
     """Return the share of leagues with the prior around opponents, and the coverage of all differences."""
     around, covered = [], []
     for true, matches in leagues:
-        fit = nb.elo(matches, **options)
+        fit = rate(matches, **options)
         around.append("around each agent's opponents" in fit.made)
         assert fit.covariance is not None
         C = fit.covariance.matrix
         assert C is not None
         own = np.diag(C)
         errors = np.sqrt(np.maximum(own[:, None] + own - 2 * C, 0))
-        covered.append((np.abs(fit.leads() * np.log(10) / 400 - true) <= 1.96 * errors)[OFF].mean())
+        covered.append((np.abs((fit.ratings[:, None] - fit.ratings) * np.log(10) / 400 - true) <= 1.96 * errors)[OFF].mean())
     return float(np.mean(around)), float(np.mean(covered))
 
 
@@ -158,6 +160,12 @@ def test_intervals_of_differences_cover_whoever_meets_whom(kind: str) -> None:
     # 7200, 7300, 7400 and 7600 were looked at before
     _, covered = fit_leagues(play_leagues(kind, 40, 7700))
     assert 0.92 <= covered <= 0.98
+
+
+def test_ratings_of_melo_have_the_prior_around_opponents_too() -> None:
+    around, covered = fit_leagues(play_leagues("matchmaking", 6, 7900), nb.melo, k=1)
+    assert around == 1
+    assert 0.9 <= covered <= 0.99  # 0.6 to 0.8 with the prior around all agents
 
 
 @pytest.mark.slow

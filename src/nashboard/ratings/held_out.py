@@ -20,10 +20,11 @@ from nashboard.errors import InputError
 from nashboard.ratings import kernels
 from nashboard.ratings.elo import fit_pairs
 from nashboard.ratings.errors import rating_covariance
-from nashboard.ratings.likelihood import Prior, learn_sigma, loss, pair_totals, win_rates
+from nashboard.ratings.likelihood import NormalPrior, Prior, learn_sigma, loss, pair_totals, win_rates
 from nashboard.ratings.melo import MeloRatings
 from nashboard.ratings.melo_fit import Candidate, MeloLoss, fitted
 from nashboard.ratings.rating import Rating, moderation, rating_method
+from nashboard.ratings.schedule import choose_prior
 
 FOLDS = 5
 # Pairs up to which fits for a comparison are exact; rough ones have six right digits in a tenth of the time.
@@ -43,6 +44,7 @@ class Landscapes:
     prior: Prior
     mu: float
     orthogonal: bool = False
+    around_opponents: bool = False  # the learned prior of ratings
 
     @staticmethod
     def of(
@@ -55,17 +57,19 @@ class Landscapes:
         rng: np.random.Generator | None = None,
     ) -> "Landscapes":
         """Return the losses with these priors; the planes' is learned where asked, from held-out games."""
-        if cyclic_prior != "learned":
-            return Landscapes(prior=prior, mu=float(cyclic_prior) / 4, orthogonal=orthogonal)
-        made = Landscapes(prior=prior, mu=PRECISIONS[0], orthogonal=orthogonal)
-        if planes == 0 or len(matches.agents) < 3 + orthogonal:
+        mu = PRECISIONS[0] if cyclic_prior == "learned" else float(cyclic_prior) / 4
+        around = prior == "learned" and choose_prior(matches) is not None
+        made = Landscapes(prior=prior, mu=mu, orthogonal=orthogonal, around_opponents=around)
+        if cyclic_prior != "learned" or planes == 0 or len(matches.agents) < 3 + orthogonal:
             return made
         return made.learned(matches, 1 if planes == "auto" else planes, rng or np.random.default_rng(0))
 
     def __call__(self, matches: Matches) -> MeloLoss:
         """Return the loss on some matches."""
         if self.prior == "learned":
-            learned = learn_sigma(matches)
+            n, (i, j) = len(matches.agents), matches.pairs.T
+            normal = NormalPrior.around_opponents(n, i, j, matches.games) if self.around_opponents else None
+            learned = learn_sigma(matches, normal=normal).for_all_agents()
             totals = pair_totals(matches, sigma=learned.sigma, normal=learned.normal)
         else:
             totals = pair_totals(matches, float(self.prior))
@@ -135,7 +139,7 @@ def held_out_loss(splits: Sequence[HeldOut], k: int, *, rough: bool) -> Candidat
     for split in splits:
         fit = fitted(split.seen, split.landscape, k, rough=rough)
         i, j = (np.ascontiguousarray(side) for side in split.pairs.T)
-        losses.append(loss(*points_of(split.part), kernels.leads(np.ascontiguousarray(fit.Z), i, j)))
+        losses.append(loss(*points_of(split.part), kernels.leads(np.ascontiguousarray(fit.Z), i, j, i.size)))
         games.append(float(split.part.sum()))
     means = np.array(losses) / np.array(games)
     spread = float(means.std(ddof=1) / np.sqrt(means.size)) if means.size > 1 else 0.0
@@ -269,7 +273,8 @@ def fit_planes(k: int, matches: Matches) -> Fit:
         r = Z[:-1, 0] - Z[:-1, 0].mean()
         made = MeloRatings.from_arrays(r * POINTS_PER_LOGIT, Z[:-1, 1:] * CYCLIC_PER_LOGIT, seen.agents)
         errors = np.sqrt(covariance.variances) * POINTS_PER_LOGIT
-        return replace(made, stderr=errors, covariance=covariance, sigma=landscape.totals.sigma * POINTS_PER_LOGIT)
+        return replace(made, stderr=errors, covariance=covariance, sigma=landscape.totals.sigma * POINTS_PER_LOGIT,
+                       around_opponents=landscapes.around_opponents)  # fmt: skip
 
     return fit
 

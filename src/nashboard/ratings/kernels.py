@@ -3,6 +3,7 @@
 Symbols: ``Z`` (nodes, 1 + 2k), column 0 the ratings ``r``, then two columns ``c`` per plane; the lead of i over j is
 ``x = r[i] - r[j] + sum over planes of c[i, 0] c[j, 1] - c[j, 0] c[i, 1]`` (section 3.1). Its derivative by ``c[i]``
 is ``(c[j, 1], -c[j, 0])``, and by ``c[j]`` minus the same of i. On pairs: ``g`` slopes, ``h`` curvatures of the loss.
+Pairs from ``played`` on are edges of the prior of ratings, on which planes add nothing.
 
 Each function is compiled once per machine and kept on disk beside the package (or in the user's cache); numba notices
 changes in this file only, so the functions stay together.
@@ -34,24 +35,25 @@ def lead(Z: Floats, a: int, b: int) -> float:
     return x
 
 
-@compiled(VECTOR(READ_TABLE, READ_NUMBERS, READ_NUMBERS))
-def leads(Z: Floats, i: Ints, j: Ints) -> Floats:
+@compiled(VECTOR(READ_TABLE, READ_NUMBERS, READ_NUMBERS, INT))
+def leads(Z: Floats, i: Ints, j: Ints, played: int) -> Floats:
     """Return the lead on each pair."""
     x = np.empty(i.size)
     for pair in range(i.size):
-        x[pair] = lead(Z, i[pair], j[pair])
+        a, b = i[pair], j[pair]
+        x[pair] = lead(Z, a, b) if pair < played else Z[a, 0] - Z[b, 0]
     return x
 
 
-@compiled(TABLE(READ_TABLE, READ_VECTOR, READ_NUMBERS, READ_NUMBERS))
-def pulled(Z: Floats, g: Floats, i: Ints, j: Ints) -> Floats:
+@compiled(TABLE(READ_TABLE, READ_VECTOR, READ_NUMBERS, READ_NUMBERS, INT))
+def pulled(Z: Floats, g: Floats, i: Ints, j: Ints, played: int) -> Floats:
     """Return the gradient by ``Z`` of a function with slopes ``g`` by the leads."""
     out = np.zeros(Z.shape)
     for pair in range(i.size):
         a, b, s = i[pair], j[pair], g[pair]
         out[a, 0] += s
         out[b, 0] -= s
-        for t in range(1, Z.shape[1], 2):
+        for t in range(1, Z.shape[1] if pair < played else 1, 2):
             out[a, t] += s * Z[b, t + 1]
             out[a, t + 1] -= s * Z[b, t]
             out[b, t] -= s * Z[a, t + 1]
@@ -59,19 +61,19 @@ def pulled(Z: Floats, g: Floats, i: Ints, j: Ints) -> Floats:
     return out
 
 
-@compiled(TABLE(READ_TABLE, READ_TABLE, READ_VECTOR, READ_VECTOR, READ_NUMBERS, READ_NUMBERS))
-def curved(Z: Floats, D: Floats, g: Floats, h: Floats, i: Ints, j: Ints) -> Floats:
+@compiled(TABLE(READ_TABLE, READ_TABLE, READ_VECTOR, READ_VECTOR, READ_NUMBERS, READ_NUMBERS, INT))
+def curved(Z: Floats, D: Floats, g: Floats, h: Floats, i: Ints, j: Ints, played: int) -> Floats:
     """Return the product of the Hessian by ``Z`` with the direction ``D``."""
     out = np.zeros(Z.shape)
     for pair in range(i.size):
-        a, b, s = i[pair], j[pair], g[pair]
+        a, b, s, end = i[pair], j[pair], g[pair], Z.shape[1] if pair < played else 1
         dx = D[a, 0] - D[b, 0]
-        for t in range(1, Z.shape[1], 2):
+        for t in range(1, end, 2):
             dx += D[a, t] * Z[b, t + 1] - D[a, t + 1] * Z[b, t] + Z[a, t] * D[b, t + 1] - Z[a, t + 1] * D[b, t]
         w = h[pair] * dx
         out[a, 0] += w
         out[b, 0] -= w
-        for t in range(1, Z.shape[1], 2):
+        for t in range(1, end, 2):
             out[a, t] += w * Z[b, t + 1] + s * D[b, t + 1]
             out[a, t + 1] -= w * Z[b, t] + s * D[b, t]
             out[b, t] -= w * Z[a, t + 1] + s * D[a, t + 1]
@@ -79,8 +81,8 @@ def curved(Z: Floats, D: Floats, g: Floats, h: Floats, i: Ints, j: Ints) -> Floa
     return out
 
 
-@compiled(BLOCKS(READ_TABLE, READ_VECTOR, READ_NUMBERS, READ_NUMBERS))
-def blocks(Z: Floats, h: Floats, i: Ints, j: Ints) -> Floats:
+@compiled(BLOCKS(READ_TABLE, READ_VECTOR, READ_NUMBERS, READ_NUMBERS, INT))
+def blocks(Z: Floats, h: Floats, i: Ints, j: Ints, played: int) -> Floats:
     """Return each node's own block of the Gauss-Newton Hessian, ``(nodes, 1 + 2k, 1 + 2k)``."""
     size = Z.shape[1]
     out = np.zeros((Z.shape[0], size, size))
@@ -89,11 +91,12 @@ def blocks(Z: Floats, h: Floats, i: Ints, j: Ints) -> Floats:
         for side in range(2):
             a, b = (i[pair], j[pair]) if side == 0 else (j[pair], i[pair])
             slope[0] = 1.0
-            for t in range(1, size, 2):
+            end = size if pair < played else 1
+            for t in range(1, end, 2):
                 slope[t] = Z[b, t + 1]
                 slope[t + 1] = -Z[b, t]
-            for s in range(size):
-                for t in range(size):
+            for s in range(end):
+                for t in range(end):
                     out[a, s, t] += h[pair] * slope[s] * slope[t]
     return out
 
@@ -163,17 +166,18 @@ def combine(A: Floats, keep: float, add: float, B: Floats) -> None:
 
 
 LOCAL = (
-    READ_TABLE, READ_VECTOR, READ_VECTOR, READ_NUMBERS, READ_NUMBERS, FLOAT, BOOL, READ_TABLE, READ_TABLE, READ_VECTOR
+    READ_TABLE, READ_VECTOR, READ_VECTOR, READ_NUMBERS, READ_NUMBERS, INT, FLOAT, BOOL, READ_TABLE, READ_TABLE,
+    READ_VECTOR,
 )  # fmt: skip
 
 
 @compiled(TABLE(READ_TABLE, *LOCAL))
 def hessian(
-    D: Floats, Z: Floats, g: Floats, h: Floats, i: Ints, j: Ints, mu: float, average: bool, normals: Floats,
-    inverse: Floats, pull: Floats,
+    D: Floats, Z: Floats, g: Floats, h: Floats, i: Ints, j: Ints, played: int, mu: float, average: bool,
+    normals: Floats, inverse: Floats, pull: Floats,
 ) -> Floats:  # fmt: skip
     """Return the product of the penalised loss's Hessian with ``D``, on the tangent space."""
-    H = curved(Z, D, g, h, i, j)
+    H = curved(Z, D, g, h, i, j, played)
     for a in range(H.shape[0]):
         for t in range(1, H.shape[1]):
             H[a, t] += mu * D[a, t]
@@ -185,7 +189,7 @@ def hessian(
 @compiled(types.Tuple((TABLE, FLOAT, FLOAT))(READ_TABLE, BLOCKS, FLOAT, FLOAT, INT, *LOCAL))
 def steihaug(
     gradient: Floats, blocks: Floats, radius: float, small: float, most: int, Z: Floats, g: Floats, h: Floats, i: Ints,
-    j: Ints, mu: float, average: bool, normals: Floats, inverse: Floats, pull: Floats,
+    j: Ints, played: int, mu: float, average: bool, normals: Floats, inverse: Floats, pull: Floats,
 ) -> tuple[Floats, float, float]:  # fmt: skip
     """Return a step inside the radius, how much the quadratic model says it gains, and its length.
 
@@ -205,7 +209,7 @@ def steihaug(
         beta = rz / before if step else 0.0
         combine(d, beta, -1.0, z)
         pd, dd = beta * (pd + alpha * dd), rz + beta * beta * dd
-        Hd = hessian(d, Z, g, h, i, j, mu, average, normals, inverse, pull)
+        Hd = hessian(d, Z, g, h, i, j, played, mu, average, normals, inverse, pull)
         bent = inner(d, Hd)
         alpha = rz / bent if bent > 1e-12 * dd else np.inf
         edge = not alpha < np.inf or pp + 2 * alpha * pd + alpha * alpha * dd >= radius * radius

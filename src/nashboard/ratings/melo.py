@@ -21,7 +21,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.validation import checked_names, positions
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ratings import kernels
-from nashboard.ratings.elo import EloRatings, describe_prior, elo, loss_per_game
+from nashboard.ratings.elo import EloRatings, around_opponents, describe_prior, elo, loss_per_game
 from nashboard.ratings.errors import PROBES, Covariance, Score, origin_weights, score_covariance
 from nashboard.ratings.likelihood import PairTotals, Prior, check_prior, require_finite_maximum, require_matches
 from nashboard.ratings.melo_fit import (
@@ -67,7 +67,7 @@ class MeloRatings(Rating):
         out lies at angle 0 (the first of them on a tie).
     stderr
         ``(n,)`` standard errors of the ratings in points; an approximation (see `melo`). NaN where there are none.
-    games, log_loss, gradient_norm, made, sigma
+    games, log_loss, gradient_norm, made, sigma, around_opponents
         As in `EloRatings`.
     ends
         Where each start of the fit ended, the best first: one valley or several?
@@ -88,6 +88,7 @@ class MeloRatings(Rating):
     gradient_norm: float = np.nan
     made: str = "given as arrays"
     sigma: float = np.nan
+    around_opponents: bool = False
     ends: tuple[End, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     covariance: Covariance | None = None
@@ -298,7 +299,7 @@ def melo(
     fit = fitted(matches, landscape, k)
     x = landscape.leads(fit.Z)
     if cyclic_prior == 0:
-        refuse_runaway(matches, totals, x)
+        refuse_runaway(matches, totals, x[: landscape.played])
     r, C = fit.Z[:-1, 0], fit.Z[:-1, 1:]
     n = len(matches.agents)
     known = origin_weights(matches) if not places else np.eye(n)[places[0]]
@@ -316,6 +317,7 @@ def melo(
         log_loss=loss_per_game(totals, x, len(matches.pairs), matches.n_games),
         gradient_norm=fit.gradient_norm,
         sigma=totals.sigma * POINTS_PER_LOGIT,
+        around_opponents=around_opponents(totals),
         made=(
             f"{count(matches.n_games)} games, {describe_prior(prior, totals)}, cyclic prior {spread}, "
             f"{describe_origin(anchor, matches.agents, known)}"
@@ -329,7 +331,8 @@ def melo(
 
 def without_planes(ratings: EloRatings, candidates: tuple[Candidate, ...]) -> MeloRatings:
     """Return Elo ratings as mElo with no planes."""
-    shared = ("agents", "ratings", "stderr", "games", "log_loss", "gradient_norm", "made", "sigma", "covariance")
+    shared = ("agents", "ratings", "stderr", "games", "log_loss", "gradient_norm", "made", "sigma", "covariance",
+              "around_opponents")  # fmt: skip
     fields: dict[str, Any] = {name: getattr(ratings, name) for name in shared}
     return MeloRatings(**fields, cyclic=np.zeros((len(ratings.agents), 0)), candidates=candidates)
 
@@ -348,7 +351,7 @@ def checked_k(k: object, most: int, agents: int) -> int:
 
 def refuse_runaway(matches: Matches, totals: PairTotals, x: Floats) -> None:
     """Raise an error where the planes followed a one-sided pair to infinity."""
-    one_sided = np.minimum(totals.won, totals.lost) == 0
+    one_sided = np.minimum(totals.won, totals.lost)[: x.size] == 0
     far = np.flatnonzero(one_sided & (np.abs(x) > RUNAWAY))
     if far.size:
         a, b = (matches.agents[node] for node in (totals.i[far[0]], totals.j[far[0]]))
@@ -405,7 +408,10 @@ def sampled_covariance(
     idle, rng = idle_directions(landscape, Z, local.tangent), np.random.default_rng(0)
     squares = np.zeros(n)
     for _ in range(PROBES):
-        right = kernels.pulled(Z, score.flows(1, rng)[:, 0], totals.i, totals.j)
+        flow = np.append(score.flows(1, rng, landscape.played)[:, 0], np.zeros(totals.precision.size))
+        right = kernels.pulled(Z, flow, totals.i, totals.j, landscape.played)
+        if totals.normal is not None:
+            right[:, 0] += np.sqrt(score.of_prior) * totals.normal.noise(totals.sigma, 1, rng)[:, 0]
         right[:, 1:] += np.sqrt(landscape.mu) * rng.standard_normal(Z[:, 1:].shape)
         right = local.tangent(right)
         right -= (idle @ (idle.T @ right.ravel())).reshape(Z.shape)
@@ -435,6 +441,7 @@ def melo_score(landscape: MeloLoss, Z: Floats, matches: Matches) -> csr_array | 
     for a, b, sign in ((totals.i, totals.j, 1.0), (totals.j, totals.i, -1.0)):
         slopes = np.ones((a.size, width))
         slopes[:, 1::2], slopes[:, 2::2] = Z[b, 2::2], -Z[b, 1::2]
+        slopes[landscape.played :, 1:] = 0.0
         rows.append(np.repeat(np.arange(a.size), width))
         columns.append((a[:, None] * width + np.arange(width)).ravel())
         values.append(sign * slopes.ravel())

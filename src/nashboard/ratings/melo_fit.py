@@ -76,13 +76,13 @@ class LocalModel:
     ``C[:, t]`` in the ratings and ``r`` in that column. They have no rows where the planes are free.
     """
 
-    parts: tuple[Any, ...]  # as the kernels take them: Z, g, h, i, j, mu, average, normals, inverse, pull
+    parts: tuple[Any, ...]  # as the kernels take them: Z, g, h, i, j, played, mu, average, normals, inverse, pull
     gradient: Floats
     blocks: Floats
 
     def tangent(self, D: Floats) -> Floats:
         """Return the part of ``D`` along the allowed directions."""
-        average, normals, inverse = self.parts[6:9]
+        average, normals, inverse = self.parts[7:10]
         return np.asarray(kernels.tangent(D, average, normals, inverse))
 
     def hessian(self, D: Floats) -> Floats:
@@ -110,9 +110,14 @@ class MeloLoss:
         """Whether the average agent has games, that is, whether there is a prior."""
         return bool((self.totals.j == self.totals.agents).any())
 
+    @property
+    def played(self) -> int:
+        """How many rows are games, or drawn games against the average agent, who has no planes."""
+        return self.totals.i.size - self.totals.precision.size
+
     def leads(self, Z: Floats) -> Floats:
         """Return the lead on each pair."""
-        return np.asarray(kernels.leads(np.ascontiguousarray(Z), self.totals.i, self.totals.j))
+        return np.asarray(kernels.leads(np.ascontiguousarray(Z), self.totals.i, self.totals.j, self.played))
 
     def loss(self, Z: Floats) -> float:
         """Return the penalised loss."""
@@ -128,15 +133,15 @@ class MeloLoss:
             normals = Z[:-1].copy()
             normals[:, 0] -= normals[:, 0].mean()
             inverse = np.linalg.inv(normals[:, 1:].T @ normals[:, 1:] + (normals[:, 0] ** 2).sum() * np.eye(size - 1))
-        G = kernels.pulled(Z, g, t.i, t.j)
+        G = kernels.pulled(Z, g, t.i, t.j, self.played)
         G[:, 1:] += self.mu * Z[:, 1:]
         flat = kernels.tangent(G, self.average_plays, normals[:0], inverse)
         pull = kernels.multipliers(flat, normals, inverse)
-        blocks = kernels.blocks(Z, h, t.i, t.j)
+        blocks = kernels.blocks(Z, h, t.i, t.j, self.played)
         blocks[:, np.arange(1, size), np.arange(1, size)] += self.mu
         lift = 1e-6 * np.trace(blocks, axis1=1, axis2=2).max() / size
         return LocalModel(
-            parts=(Z, g, h, t.i, t.j, self.mu, self.average_plays, normals, inverse, pull),
+            parts=(Z, g, h, t.i, t.j, self.played, self.mu, self.average_plays, normals, inverse, pull),
             gradient=kernels.tangent(flat, self.average_plays, normals, inverse),
             blocks=np.linalg.inv(blocks + lift * np.eye(size)),
         )
