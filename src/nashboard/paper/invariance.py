@@ -7,15 +7,13 @@ import numpy as np
 
 from nashboard._tables import Column, Table
 from nashboard._types import Floats
-from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.operators import div, grad, rot
 from nashboard.data.datasets import alphago, roshambo, suite
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import payoffs
 from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.equilibrium.results import Selection
-from nashboard.paper.algebra import atari
-from nashboard.paper.examples import (
+from nashboard.paper.algebra import (
     C3,
     C4,
     CIRCLE,
@@ -23,11 +21,10 @@ from nashboard.paper.examples import (
     T3,
     WIN_RATES,
     WIN_RATES_AND_COPY,
-    beside_nash,
-    by_epsilon,
+    atari,
     with_copy,
 )
-from nashboard.paper.reproduction import EXACT, Figure, Found, Part, error
+from nashboard.paper.reproduction import EXACT, Found, Part, error
 from nashboard.ratings.elo import elo
 
 SELECTIONS: tuple[Selection, ...] = ("maxent", "clone-invariant")
@@ -71,17 +68,6 @@ def invariance_part() -> Part:
         "equilibrium is unique up to copies.",
         found=found,
         tables={"invariance": example_table(), "theorem_1_copies": counterexample()},
-        figures={
-            "invariance": Figure(
-                chart=beside_nash(
-                    FOUR,
-                    {"uniform": div(CIRCLE_AND_COPY), "Nash": two.averages},
-                    "C entered twice: the uniform average moves, Nash does not",
-                    "log-odds",
-                ),
-                caption="Averages with C entered twice: the uniform average puts B first, the Nash average nobody.",
-            )
-        },
     )
 
 
@@ -221,16 +207,6 @@ def continuity_part() -> Part:
             "continuity.jump": Found(jump(), "bisection on the weight of the third agent, to 1e-10"),
         },
         tables={"continuity": grid_table(p, n)},
-        figures={
-            "continuity_weights": Figure(
-                chart=by_epsilon(GRID, p, AGENTS, "weight"),
-                caption="Weights of the three agents in C + eps T: a jump at eps = 1/2.",
-            ),
-            "continuity_averages": Figure(
-                chart=by_epsilon(GRID, n, AGENTS, "Nash average"),
-                caption="Their Nash averages: zero up to eps = 1/2; there the second agent's falls to -1 - eps.",
-            ),
-        },
     )
 
 
@@ -276,24 +252,12 @@ def biased_part() -> Part:
     found["biased.direction"] = Found(
         bool(after.ratings[0] < before.ratings[0] and after.ratings[1] > before.ratings[1]), "nb.elo(prior=0)"
     )
-    copies = nash_average(log_odds(WIN_RATES_AND_COPY))
     return Part(
         title="Appendix A: biased averages and biased Elo",
         words="A variant of a task turns the ranking of the averages around; a copy of an agent moves two others by 72 "
         "points each. The Nash averages of the population stay at zero.",
         found=found,
         tables={"biased_averages": suites_table(), "biased_elo": populations_table()},
-        figures={
-            "biased_elo": Figure(
-                chart=beside_nash(
-                    FOUR,
-                    {"Elo": after.ratings, "Nash": copies.averages * POINTS_PER_LOGIT},
-                    "C entered twice: Elo moves, Nash does not",
-                    "Elo points",
-                ),
-                caption="Elo ratings and Nash averages, both in Elo points, with C entered twice.",
-            )
-        },
     )
 
 

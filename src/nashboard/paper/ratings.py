@@ -11,7 +11,7 @@ from nashboard.data.datasets import alphago
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.online.models import OnlineElo, OnlineMelo
-from nashboard.paper.examples import ROCK_PAPER_SCISSORS, WIN_RATES_AND_COPY, go_predictions
+from nashboard.paper.algebra import ROCK_PAPER_SCISSORS, WIN_RATES_AND_COPY
 from nashboard.paper.reproduction import Figure, Found, Part, error
 from nashboard.ratings.elo import EloRatings, elo
 from nashboard.ratings.melo import MeloRatings, melo
@@ -161,12 +161,6 @@ def go_part() -> Part:
             "go_ratings": ratings_table(from_elo, from_melo),
         },
         figures={
-            "go_predictions": Figure(
-                chart=go_predictions(
-                    matches.agents, {"empirical": P, "Elo": predicted["elo"], "mElo2": predicted["melo"]}
-                ),
-                caption="Win rates among eight Go programs, and what Elo and mElo2 predict (row beats column).",
-            ),
             "go_melo_plane": Figure(
                 chart=plane(schur(Payoffs(agents=from_melo.agents, A=np.outer(c1, c2) - np.outer(c2, c1)), k=1)),
                 caption="The plane of mElo2: who stands a quarter turn counterclockwise of another is beaten by it.",

@@ -14,8 +14,7 @@ from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash_average import nash_average_scores
 from nashboard.equilibrium.results import ScoreNashAverage, Selection
 from nashboard.evaluation.evaluate import evaluate
-from nashboard.paper.algebra import atari
-from nashboard.paper.examples import C4
+from nashboard.paper.algebra import C4, atari
 from nashboard.paper.invariance import SELECTIONS, copied, gains, moved
 from nashboard.paper.reproduction import Figure, Found, Part, error
 

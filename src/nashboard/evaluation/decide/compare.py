@@ -31,6 +31,7 @@ from nashboard.evaluation.decide.significance import (
     run_paired_t,
     run_welch,
 )
+from nashboard.evaluation.posterior.posterior import TIE
 from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.ratings.hierarchical.model import HierarchicalFit
 from nashboard.ratings.hierarchical.planes import PlaneDraws
@@ -517,7 +518,7 @@ def superiority(evaluation: Any, *, top: int | None = None) -> Superiority:
         raise InputError("the data were taken as exact, so that there are no probabilities: their noise is unknown")
     order = posterior.order[:top]
     gaps = posterior.source.gaps[:, posterior.classes[order]]
-    tie = 1e-9 * posterior.source.gaps.max(axis=1, keepdims=True)
+    tie = TIE * posterior.source.gaps.max(axis=1, keepdims=True)
     n = len(order)
     matrix = np.full((n, n), 0.5)
     for i in range(n):
