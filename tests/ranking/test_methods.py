@@ -55,6 +55,27 @@ def random_wins(rng: np.random.Generator, n: int) -> Floats:
     return W
 
 
+def random_league(rng: np.random.Generator) -> nb.Matches:
+    """Return matches in which all met, with draws, very unequal numbers of games, and agents that never won or lost."""
+    n = int(rng.integers(3, 7))
+    games = np.triu(np.ceil(10 ** rng.uniform(0, 2.5, (n, n))).astype(int), 1)
+    drawn = rng.binomial(games, rng.choice([0.0, 0.3, 0.9]))
+    lead = rng.normal(0, rng.choice([0.0, 1.0, 3.0]), n)
+    won = rng.binomial(games - drawn, 1 / (1 + np.exp(lead - lead[:, None])))
+    return nb.Matches.from_counts(won + (games - drawn - won).T, draws=drawn + drawn.T)
+
+
+def more_wins(rng: np.random.Generator, data: nb.Matches, best: int) -> nb.Matches:
+    """Return the same matches after one agent won more: games it had lost or drawn, or further ones."""
+    W, D = (np.array(one) for one in pairwise(data).counts)
+    other = int(rng.choice(np.delete(np.arange(len(W)), best)))
+    lost, drawn = (int(rng.integers(0, one[other, best] + 1)) for one in (W, D))
+    W[best, other] += lost + drawn + rng.choice([1.0, 20.0]) * (lost + drawn == 0)
+    W[other, best] -= lost
+    D[best, other] = D[other, best] = D[other, best] - drawn
+    return nb.Matches.from_counts(W, data.agents, draws=D)
+
+
 def cases(method: Method, slow: int = 3, fast: int = 15) -> range:
     return range(slow if method.slow else fast)
 
@@ -164,6 +185,54 @@ def test_a_sole_winner_that_does_better_stays_first(method: Method) -> None:
         assert before.winners[0] in nb.rank(nb.Matches.from_counts(W), method.name).winners
 
 
+@pytest.mark.thin(2)
+@pytest.mark.parametrize("method", [one for one in PAIRS if one.promises], ids=lambda one: one.name)
+def test_promises_are_kept_with_draws_and_very_unequal_numbers_of_games(method: Method) -> None:
+    for seed in cases(method, slow=8, fast=40):
+        rng = np.random.default_rng([19, seed])
+        given = random_league(rng)
+        data, n = pairwise(given), len(given.agents)
+        before = method.rank(data)
+        first = np.flatnonzero(before.ranks == 1)
+        if "clones" in method.promises:
+            after = method.rank(data.take([*range(n), *rng.integers(0, n, size=3)]))
+            np.testing.assert_array_equal(order_of(before.ranks), order_of(after.ranks[:n]))
+        if "condorcet" in method.promises:
+            beats = np.flatnonzero((data.margins > 0).sum(axis=1) == n - 1)
+            assert not beats.size or first.tolist() == beats.tolist()
+        if "irrelevant" in method.promises:
+            for gone in np.flatnonzero(before.ranks > 1):
+                assert method.rank(data.take(np.delete(np.arange(n), gone))).winners == before.winners
+        if "monotone" in method.promises and first.size == 1:
+            for _ in range(3):
+                assert before.winners[0] in nb.rank(more_wins(rng, given, int(first[0])), method.name).winners
+
+
+@pytest.mark.parametrize("method", [one for one in PAIRS if "scores" in one.needs], ids=lambda one: one.name)
+def test_what_is_promised_of_scores_is_kept_on_random_tables(method: Method) -> None:
+    """Of copies of agents, of an agent that is better on most tasks, of agents left out, and of better scores."""
+    kept = set(method.promises) - set(method.not_of_scores)
+    for rng, S in random_tables(12 if method.slow else 40):
+        data, n = pairwise(nb.Scores.from_array(S)), len(S)
+        try:
+            before = method.rank(data)
+        except nb.InputError:  # of eigenvectors
+            continue
+        first = np.flatnonzero(before.ranks == 1)
+        if "clones" in kept:
+            after = method.rank(data.take([*range(n), *rng.integers(0, n, size=3)]))
+            np.testing.assert_array_equal(order_of(before.ranks), order_of(after.ranks[:n]))
+        if "condorcet" in kept:
+            beats = np.flatnonzero((np.sign(S[:, None] - S).sum(axis=2) > 0).sum(axis=1) == n - 1)
+            assert not beats.size or first.tolist() == beats.tolist()
+        if "irrelevant" in kept:
+            for gone in np.flatnonzero(before.ranks > 1):
+                assert method.rank(data.take(np.delete(np.arange(n), gone))).winners == before.winners
+        if "monotone" in kept and first.size == 1:
+            S[first[0], rng.integers(S.shape[1])] += rng.exponential(2.0)
+            assert before.winners[0] in nb.rank(nb.Scores.from_array(S), method.name).winners
+
+
 ONLY_SCORES = [one for one in METHODS if "matches" not in one.needs]
 
 
@@ -201,7 +270,7 @@ def test_a_mean_of_scores_depends_on_no_other_agent() -> None:
 @pytest.mark.parametrize(
     ("method", "example"),
     [
-        pytest.param(one, example, id=f"{one.name}-{example.promise}")
+        pytest.param(one, example, id=f"{one.name}-{example.promise}{'-scores' * example.of_scores}")
         for one in METHODS
         for example in one.counterexamples
     ],
@@ -214,7 +283,10 @@ def test_every_missing_promise_is_broken_by_its_example(method: Method, example:
 def test_a_method_promises_what_none_of_its_examples_breaks() -> None:
     for method in METHODS:
         broken = [example.promise for example in method.counterexamples]
-        assert sorted([*method.promises, *broken]) == sorted(PROMISES)
+        assert sorted([*method.promises, *broken]) == sorted([*PROMISES, *method.not_of_scores])
+        assert set(method.not_of_scores) <= set(method.promises)
+        assert all(example.of_scores for example in method.counterexamples if "matches" not in method.needs)
+    assert [one.name for one in METHODS if one.not_of_scores] == ["nash", "alpha_rank", "deviation"]
 
 
 def test_each_method_is_one_file_that_registers_it() -> None:
@@ -670,6 +742,41 @@ def test_wrong_names_data_and_options_are_refused_in_one_sentence() -> None:
         nb.rank([[0, 3], [-3, 0]], "elo")
     with pytest.raises(nb.InputError, match="runs x tasks"):
         nb.rank({"a": [1.0, 2.0]}, "iqm")
+    for given in (None, data):
+        with pytest.raises(nb.InputError, match="the name of a method is"):
+            nb.rank(data, given)  # type: ignore[arg-type]
+    for names in ("nash", None, 3):
+        with pytest.raises(nb.InputError, match="give a list of names"):
+            nb.evaluate(data, methods=names)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "message"),
+    [
+        ("pagerank", {"damping": None}, "damping is None: it must be a number"),
+        ("pagerank", {"damping": "much"}, "damping is 'much': it must be a number"),
+        ("alpha_rank", {"alpha": 1.0, "population": True}, "population is True: it must be a number"),
+        ("kemeny", {"nodes": 0}, "nodes is 0: it must be at least 1"),
+        ("kemeny", {"nodes": "many"}, "nodes is 'many': it must be a number"),
+        ("melo", {"k": 5}, "k is 5: with 3 agents there can be 0 to 1 planes"),
+        ("soft_condorcet", {"temperature": np.inf}, "the temperature is inf: it must be positive and finite"),
+        ("elo", {"prior": "much"}, "prior is 'much': it must be 'learned', or a number"),
+    ],
+)
+def test_options_of_a_wrong_kind_are_refused(name: str, option: Any, message: str) -> None:
+    with pytest.raises(nb.InputError, match=re.escape(message)):
+        nb.rank(nb.load_dataset("rock-paper-scissors"), name, **option)
+
+
+def test_extreme_strengths_of_selection_are_those_of_infinite_strength() -> None:
+    with np.errstate(all="raise"):
+        found = nb.rank(CYCLE, "alpha_rank", alpha=1e308)
+    np.testing.assert_allclose(found.scores, nb.rank(CYCLE, "alpha_rank").scores)
+
+
+def test_methods_of_a_board_are_taken_once_and_by_their_usual_names() -> None:
+    found = nb.evaluate(nb.load_dataset("alphago"), methods=["Elo", "alpha-rank", "alpha_rank", "elo"], n_resamples=10)
+    assert found.own_problem("look").settings.methods == ("elo", "alpha_rank")
 
 
 def test_a_ranking_shows_itself() -> None:
@@ -686,6 +793,7 @@ def test_the_command_ranks_by_any_method(command: Run) -> None:
     assert json.loads(done.stdout)["method"] == "pagerank"
     assert "did you mean 'schulze'" in command("rank", "dataset:alphago", "--method", "schultze", code=2).stderr
     assert "with a number" in command("rank", "dataset:alphago", "--option", "prior=much", code=2).stderr
+    command("rank", "dataset:rock-paper-scissors", "-m", "newman", "--option", "prior=learned")
     assert "ranked_pairs" in command("methods").stdout
 
 

@@ -119,7 +119,8 @@ def note_pooled_prompts(data: Any) -> None:
 
 
 def method_options(pairs: list[str] | None) -> dict[str, Any]:
-    """Return what ``--option NAME=VALUE`` gives: whole numbers, numbers, or none."""
+    """Return what ``--option NAME=VALUE`` gives: whole numbers, numbers, or one of two words."""
+    words = {"none": None, "learned": "learned"}
     found: dict[str, Any] = {}
     for pair in pairs or []:
         name, equals, value = pair.partition("=")
@@ -128,7 +129,9 @@ def method_options(pairs: list[str] | None) -> dict[str, Any]:
         try:
             if not equals:
                 raise ValueError
-            found[name] = None if value == "none" else int(value) if value.lstrip("-").isdigit() else float(value)
+            found[name] = (
+                words[value] if value in words else int(value) if value.lstrip("-").isdigit() else float(value)
+            )
         except ValueError:
             raise InputError(f"--option {pair!r} must be NAME=VALUE with a number, such as damping=0.9") from None
     return found
@@ -163,10 +166,10 @@ def methods(
     """
     from nashboard.cli.evaluate import read_parts
     from nashboard.evaluation.evaluate import evaluate
-    from nashboard.ranking.registry import find_method
+    from nashboard.ranking.registry import find_methods
     from nashboard.ranking.registry import methods as registry
 
-    names = None if method is None else [find_method(name).name for name in method]
+    names = None if method is None else [one.name for one in find_methods(method)]
     if source is None:
         options.refuse(
             set(options.given_options()) - {"how", "output", "top", "quiet"}, "it is for a file, and none was given"

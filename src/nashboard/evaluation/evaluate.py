@@ -89,7 +89,7 @@ def evaluate(
     """
     with show_progress("Evaluating ...", asked=progress):
         problem = prepare_data(
-            data, methods=tuple(methods), noise=noise, n_resamples=n_resamples, rng=rng, level=level, pool=pool,
+            data, methods=methods, noise=noise, n_resamples=n_resamples, rng=rng, level=level, pool=pool,
             selection=selection, tolerance=tolerance, scaling=scaling, anchor=anchor, components=components, call=call,
             workers=workers,
         )  # fmt: skip

@@ -27,7 +27,7 @@ from nashboard.evaluation.posterior.scores import draw_all_tasks, draw_scores, k
 from nashboard.evaluation.posterior.tolerance import noise_tolerance
 from nashboard.ranking.new_data import Simulation
 from nashboard.ranking.pairwise import Pairwise, pairwise
-from nashboard.ranking.registry import find_method
+from nashboard.ranking.registry import find_methods
 from nashboard.ratings.likelihood import measure_dispersion
 from nashboard.ratings.rating import checked_anchor
 
@@ -99,14 +99,13 @@ def prepare_data(data: "Data | Problem", **options: Unpack[Options]) -> "Problem
         raise InputError(f"pool is {settings.pool!r}: use 'auto' or False")
     if not (isinstance(settings.call, str) and settings.call.strip()):
         raise InputError(f"call is {settings.call!r}: give a noun in the plural, such as 'players'")
-    for name in settings.methods:
-        find_method(name)
+    methods = find_methods(settings.methods)
     anchor = settings.anchor or {}
     if not isinstance(anchor, Mapping):
         checked_anchor(anchor, ())  # raises an error that shows a mapping
     plain: dict[str, Any] = {
         "pool": settings.pool is not False,
-        "methods": tuple(settings.methods),
+        "methods": tuple(method.name for method in methods),
         "anchor": dict(anchor),
     }
     return prepare(data, replace(settings, call=settings.call.strip(), **plain), plan)

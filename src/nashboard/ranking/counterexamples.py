@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nashboard._types import Ints
+from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.ranking.pairwise import Pairwise, pairwise
@@ -45,31 +45,39 @@ class Counterexample:
     against: int = 0
     more: float = 0
     added: bool = False  # whether these are more games, for "monotone"; otherwise games that were lost are won
+    draws: Rows = ()  # of agents against agents, beside the wins
+    of_scores: bool = False  # whether the table is one of scores
 
-    def after(self, *, scores: bool) -> Pairwise:
+    def data(self, T: Floats) -> Pairwise:
+        """Return wins (with the draws of the example), or scores, as data."""
+        names = tuple(NAMES[: len(T)]) if len(T) <= len(NAMES) else None
+        if self.of_scores:
+            return pairwise(Scores.from_array(T, names))
+        return pairwise(Matches.from_counts(T, names, draws=np.array(self.draws) if self.draws else None))
+
+    def after(self) -> Pairwise:
         """Return the data after the change; unchanged for ``"condorcet"``, which is broken at once."""
         T = np.array(self.table, dtype=np.float64)
         n = len(T)
-        if self.promise == "clones" and scores:
+        if self.promise == "clones" and self.of_scores:
             T = np.hstack([T, np.repeat(T[:, [self.agent]], self.copies, axis=1)])
         elif self.promise == "clones":
-            return data_of(T).take([*range(n), *[self.agent] * self.copies])
+            return self.data(T).take([*range(n), *[self.agent] * self.copies])
         elif self.promise == "irrelevant":
-            return data_of(T, scores=scores).take([k for k in range(n) if k != self.agent])
-        elif self.promise == "noise" and not scores:
+            return self.data(T).take([k for k in range(n) if k != self.agent])
+        elif self.promise == "noise" and not self.of_scores:
             T = np.pad(T, (0, 1))
             T[n, self.agent] = 1
         elif self.promise in ("monotone", "noise"):
             T[self.agent, self.against] += self.more
-            if not scores and not self.added:
+            if not self.of_scores and not self.added:
                 T[self.against, self.agent] -= self.more
-        return data_of(T, scores=scores)
+        return self.data(T)
 
     def run(self, method: "Method") -> tuple[Ints, Ints]:
         """Return the ranks before and after the change."""
-        scores = "matches" not in method.needs
-        before = data_of(np.array(self.table, dtype=np.float64), scores=scores)
-        return method.rank(before).ranks, method.rank(self.after(scores=scores)).ranks
+        before = self.data(np.array(self.table, dtype=np.float64))
+        return method.rank(before).ranks, method.rank(self.after()).ranks
 
     def holds(self, method: "Method") -> bool:
         """Say whether a method breaks the promise here."""
@@ -85,7 +93,10 @@ class Counterexample:
             return first == {who} and after[who] > 1
         if self.promise == "noise":
             return bool(after[n] == 1 if len(after) > n else who not in first and after[who] == 1)
-        return beats_all(self.table, who, scores="matches" not in method.needs) and first != {who}
+        T = np.array(self.table)
+        others = np.delete(np.arange(n), who)
+        lead = np.sign(T[who] - T[others]).sum(axis=1) if self.of_scores else T[who, others] - T[others, who]
+        return bool((lead > 0).all()) and first != {who}
 
     def words(self, method: "Method") -> str:
         """Return the example as one sentence."""
@@ -93,37 +104,24 @@ class Counterexample:
         n, who = len(before), NAMES[self.agent]
         was = named_order(before)
         if self.promise == "clones":
-            what = who if "matches" in method.needs else f"task {self.agent + 1}"
+            what = f"task {self.agent + 1}" if self.of_scores else who
             times = "once more" if self.copies == 1 else f"{self.copies} times more"
             return f"{was}; with {what} entered {times}: {named_order(after[:n])}"
         if self.promise == "irrelevant":
             return f"{was}; without {who}: {named_order(after, NAMES[:n].replace(who, ''))}"
-        if self.promise == "monotone":
+        if self.promise == "monotone" and not self.of_scores:
             return f"{was}; after {who} won {self.more:g} more against {NAMES[self.against]}: {named_order(after)}"
         if self.promise == "noise" and len(after) > n:
             return f"{was}; after one game, in which {NAMES[n]} beat {who}: {named_order(after)}"
-        if self.promise == "noise":
+        if self.promise in ("monotone", "noise"):
             return f"{was}; after {who} scored {self.more:g} more on task {self.against + 1}: {named_order(after)}"
-        return f"{who} beats every other agent, but the order is {was}"
-
-
-def data_of(T: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]", *, scores: bool = False) -> Pairwise:
-    """Return a table of wins, or of scores, as data."""
-    names = tuple(NAMES[: len(T)]) if len(T) <= len(NAMES) else None
-    return pairwise(Scores.from_array(T, names) if scores else Matches.from_counts(T, names))
+        where = " on most tasks" if self.of_scores else ""
+        return f"{who} beats every other agent{where}, but the order is {was}"
 
 
 def order_of(ranks: Ints) -> Ints:
     """Return for each two agents which is ahead, ``(n, n)`` of -1, 0 and 1."""
     return np.asarray(np.sign(ranks[:, None] - ranks))
-
-
-def beats_all(table: Rows, agent: int, *, scores: bool) -> bool:
-    """Say whether an agent wins more than it loses against every other one (on tasks, for scores)."""
-    T = np.array(table)
-    others = np.delete(np.arange(len(T)), agent)
-    lead = np.sign(T[agent] - T[others]).sum(axis=1) if scores else T[agent, others] - T[others, agent]
-    return bool((lead > 0).all())
 
 
 def named_order(ranks: Ints, names: str = NAMES) -> str:
@@ -132,9 +130,9 @@ def named_order(ranks: Ints, names: str = NAMES) -> str:
     text = names[order[0]]
     for one, two in pairwise_of(order):
         if two >= len(names):
-            return f"{text} ..."
+            return f"{text}, others"
         text += (" = " if ranks[one] == ranks[two] else " > ") + names[two]
-    return text if len(ranks) <= len(names) else f"{text} > ..."
+    return text if len(ranks) <= len(names) else f"{text} > others"
 
 
 def crowded_ladder(n: int) -> Rows:
@@ -157,6 +155,10 @@ SCORES_1 = ((3, 0, 2), (1, 4, 1))
 SCORES_2 = ((7, 6, 0), (0, 3, 8), (4, 7, 3))
 SCORES_3 = ((2, 7, 9, 4), (3, 5, 4, 9), (9, 0, 0, 0))
 SCORES_4 = ((9, 2, 4, 5, 6), (4, 1, 9, 6, 0), (8, 7, 1, 6, 5))
+SCORES_5 = ((3, 8, 8), (4, 5, 3), (2, 9, 9))
+SCORES_6 = ((1, 2, 9), (4, 7, 7), (6, 2, 4))
+SCORES_7 = ((8, 8, 4, 8, 2), (0, 6, 5, 5, 6), (5, 9, 0, 7, 8))
+SCORES_8 = ((9, 8, 5), (9, 3, 9), (8, 4, 6))
 WINS_7 = (
     (0, 100, 200, 100, 1000), (900, 0, 900, 100, 300), (800, 100, 0, 200, 1000), (900, 900, 800, 0, 400),
     (0, 700, 0, 600, 0),
@@ -165,6 +167,8 @@ WINS_UNEQUAL = ((0, 6, 8, 11, 4), (6, 0, 1, 0, 3), (2, 11, 0, 6, 1), (2, 5, 3, 0
 WINS_FEW = ((0, 0, 0, 0, 1), (2, 0, 1, 2, 3), (4, 1, 0, 1, 1), (2, 1, 6, 0, 0), (0, 1, 1, 5, 0))
 WINS_UNEVEN = ((0, 63, 0, 0, 0), (65, 0, 0, 1, 0), (1, 1, 0, 21, 1), (1, 0, 17, 0, 0), (1, 1, 0, 2, 0))
 WINS_ALIKE = ((0, 2, 1, 1, 1), (2, 0, 2, 2, 3), (3, 2, 0, 2, 1), (3, 2, 2, 0, 3), (3, 1, 3, 1, 0))
+WINS_DRAWN = ((0, 0, 15, 0, 7), (0, 0, 0, 1, 1), (0, 0, 0, 0, 0), (0, 0, 1, 0, 0), (1, 0, 0, 0, 0))
+DRAWN = ((0, 1, 6, 1, 6), (1, 0, 1, 4, 0), (6, 1, 0, 0, 1), (1, 4, 0, 0, 4), (6, 0, 1, 4, 0))
 WINS_TIED = ((0, 10, 1, 5, 2), (2, 0, 5, 8, 11), (11, 7, 0, 2, 2), (7, 4, 10, 0, 6), (10, 1, 10, 6, 0))
 LUCKY_NEWCOMER = Counterexample("noise", WINS_2, 0)
 # fmt: on

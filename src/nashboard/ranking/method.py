@@ -54,7 +54,7 @@ class Method:
     reference
         Where it was published.
     promises
-        What it promises, of `nashboard.ranking.counterexamples.PROMISES`.
+        What it promises, of `nashboard.ranking.counterexamples.PROMISES`; of matches and payoffs, if it ranks them.
     counterexamples
         One for each promise that it breaks.
     counts_games
@@ -80,6 +80,11 @@ class Method:
     by_prompt: bool = False
     slow: bool = False
     learn: Callable[[Pairwise], dict[str, Any]] | None = None
+
+    @property
+    def not_of_scores(self) -> tuple[str, ...]:
+        """Promises that are kept for matches and payoffs, and broken for tables of scores."""
+        return tuple(one.promise for one in self.counterexamples if one.of_scores and one.promise in self.promises)
 
     @property
     def clone_proof(self) -> bool:
@@ -118,8 +123,12 @@ METHODS: dict[str, Method] = {}
 
 
 def register(*counterexamples: Counterexample, **about: Any) -> Callable[[Function], Function]:
-    """Declare the function below as the method of its name; it promises what no counterexample breaks."""
-    broken = [example.promise for example in counterexamples]
+    """Declare the function below as the method of its name; it promises what no counterexample breaks.
+
+    Of a method that ranks matches too, promises are not about scores: `Method.not_of_scores` lists those.
+    """
+    for_matches = "matches" in about.get("needs", KINDS)
+    broken = [example.promise for example in counterexamples if not (for_matches and example.of_scores)]
     promises = tuple(name for name in PROMISES if name not in broken)
 
     def declare(function: Function) -> Function:

@@ -1,6 +1,7 @@
 """The registry: every way to rank, in the order in which tables show them, and `rank`, which runs one of them."""
 
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,7 @@ class Methods(Tabular):
                 Column(name="title", meaning="its usual name"),
                 Column(name="needs", meaning="kinds of data"),
                 *(Column(name=column, meaning=PROMISES[name]) for column, name in promised.items()),
+                Column(name="not_of_scores", meaning="promises that are kept for matches and payoffs only"),
                 Column(name="counts_games", meaning="a pair with more games has more influence"),
                 Column(name="complexity", meaning="time for n agents and t tasks"),
                 Column(name="reference", meaning="where it was published"),
@@ -64,6 +66,7 @@ class Methods(Tabular):
                     one.title,
                     ", ".join(one.needs),
                     *(name in one.promises for name in PROMISES),
+                    ", ".join(one.not_of_scores) or None,
                     one.counts_games,
                     one.complexity,
                     one.reference,
@@ -107,8 +110,17 @@ def of_rating(rating: RatingMethod) -> Method:
     )  # fmt: skip
 
 
+def find_methods(names: Sequence[str]) -> tuple[Method, ...]:
+    """Return the methods of these names, each once."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InputError(f"methods is {names!r}: give a list of names, such as ['nash', 'elo']")
+    return tuple({method.name: method for method in map(find_method, names)}.values())
+
+
 def find_method(name: str) -> Method:
     """Return the method of this name; dashes and underscores are alike."""
+    if not isinstance(name, str):
+        raise InputError(f"the name of a method is {name!r}: give a text, such as 'schulze'")
     wanted = name.replace("-", "_").casefold()
     if wanted in METHODS:
         return METHODS[wanted]
@@ -181,7 +193,12 @@ def refuse(method: Method, data: Pairwise, options: dict[str, Any]) -> None:
     """Raise an error for data or options that a method does not take."""
     if data.kind not in method.needs:
         raise InputError(f"{method.title} needs {' or '.join(method.needs)}, not {data.kind}")
-    for name in options:
+    for name, value in options.items():
         if name not in method.options:
             allowed = f"use {either(method.options)}" if method.options else "it has none"
             raise InputError(f"{method.name!r} has no option {name!r}{nearest(name, method.options)}: {allowed}")
+        takes = inspect.signature(method.function).parameters[name]
+        number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.bool_)
+        word = isinstance(value, str) and "Literal" in str(takes.annotation)
+        if not (number or word or (value is None and takes.default is None)):
+            raise InputError(f"{name} is {value!r}: it must be a number")

@@ -18,7 +18,7 @@ from nashboard.errors import ConvergenceError, InputError
 from nashboard.ranking.method import Method, Ranking
 from nashboard.ranking.new_data import Simulation
 from nashboard.ranking.pairwise import Pairwise
-from nashboard.ranking.registry import find_method
+from nashboard.ranking.registry import find_methods
 from nashboard.ranking.registry import methods as all_methods
 
 COPIES = range(2, 33)
@@ -170,7 +170,7 @@ def try_methods(
     Without a ``simulation`` the noise is not known: no new data and no noisy copies. ``seed`` is that of simulated
     data, the same for all methods; ``progress`` is called with each name; ``quick`` tries few copies and few new data.
     """
-    chosen = all_methods() if methods is None else tuple(find_method(name) for name in methods)
+    chosen = all_methods() if methods is None else find_methods(methods)
     rng = np.random.default_rng([seed, data.size])
     most = REPEATED_FEW if quick else REPEATED
     again = [] if simulation is None else [simulation.draw(k, rng) for k in spread_over(simulation.count, most)]

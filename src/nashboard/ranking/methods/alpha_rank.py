@@ -10,7 +10,7 @@ import numpy as np
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.errors import ConvergenceError, InputError
-from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, WINS_3, Counterexample
+from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, SCORES_7, SCORES_8, WINS_1, WINS_3, Counterexample
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.pairwise import Pairwise
 
@@ -27,6 +27,9 @@ NOISE = 1e-10  # where the chain has several closed classes: chance of a step to
     Counterexample("clones", WINS_1, 0),
     Counterexample("irrelevant", WINS_3, 0),
     LUCKY_NEWCOMER,
+    Counterexample("condorcet", SCORES_7, 0, of_scores=True),
+    # a better score drives the population of tasks away from profiles with the agent
+    Counterexample("monotone", SCORES_8, 0, against=2, more=1, of_scores=True),
     title="alpha-rank",
     unit="stationary probability",
     complexity="n^3; (n t)^3 for scores",
@@ -221,12 +224,13 @@ def takeover(gain: Floats, alpha: float | None, m: int, noise: float = 0.0) -> F
     """
     if alpha is None:
         return np.where(gain > 0, 1 - noise, np.where(gain == 0, TIE, noise))
-    u = alpha * gain
-    small = np.abs(u) < 1e-14
-    v = np.where(small, 1.0, np.abs(u))
-    forward = -np.expm1(-v) / -np.expm1(-m * v)
-    # for u < 0: (e^v - 1) / (e^(m v) - 1) = forward * e^(-(m - 1) v)
-    backward = forward * np.exp(-(m - 1) * v)
+    with np.errstate(over="ignore"):  # of u, which may be infinite
+        u = alpha * gain
+        small = np.abs(u) < 1e-14
+        v = np.where(small, 1.0, np.abs(u))
+        forward = -np.expm1(-v) / -np.expm1(-m * v)
+        # for u < 0: (e^v - 1) / (e^(m v) - 1) = forward * e^(-(m - 1) v)
+        backward = forward * np.exp(-(m - 1) * v)
     return np.asarray(np.where(small, 1 / m, np.where(u > 0, forward, np.maximum(backward, 1e-300))))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from nashboard._types import Floats, Ints
 from nashboard.equilibrium.results import ScoreNashAverage
 from nashboard.errors import ConvergenceError, InputError
-from nashboard.ranking.counterexamples import LUCKY_NEWCOMER
+from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, SCORES_5, SCORES_6, Counterexample
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.pairwise import Pairwise, equal_rows
 
@@ -21,6 +21,8 @@ FLAT = 1e-10  # a row that moves less than this share of the payoffs over the eq
 
 @register(
     LUCKY_NEWCOMER,
+    Counterexample("condorcet", SCORES_5, 2, of_scores=True),
+    Counterexample("irrelevant", SCORES_6, 0, of_scores=True),  # the ranges of tasks change
     title="deviation rating",
     unit="gain of deviating",
     by_prompt=True,

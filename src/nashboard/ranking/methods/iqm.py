@@ -18,10 +18,10 @@ AVERAGED = (
 
 
 @register(
-    Counterexample("clones", SCORES_1, 1),
-    Counterexample("condorcet", SCORES_4, 0),
-    Counterexample("irrelevant", SCORES_3, 2),
-    Counterexample("noise", SCORES_1, 1, against=0, more=2),
+    Counterexample("clones", SCORES_1, 1, of_scores=True),
+    Counterexample("condorcet", SCORES_4, 0, of_scores=True),
+    Counterexample("irrelevant", SCORES_3, 2, of_scores=True),
+    Counterexample("noise", SCORES_1, 1, against=0, more=2, of_scores=True),
     title="interquartile mean",
     needs=("scores",),
     unit="mean of the middle half of the scaled scores",

@@ -6,6 +6,7 @@ Symbols: ``w`` margins of votes (k, k), antisymmetric; an order costs ``sum of w
 import numpy as np
 
 from nashboard._types import Floats, Ints
+from nashboard.errors import InputError
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, Counterexample
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.orders import MOST, cheapest_order, disagreement
@@ -42,6 +43,8 @@ def kemeny(data: Pairwise, nodes: int = NODES) -> Outcome:
     """
     from scipy.sparse.csgraph import connected_components
 
+    if not nodes >= 1:
+        raise InputError(f"nodes is {nodes:g}: it must be at least 1")
     M = data.margins
     first, group = equal_rows(M)
     size = np.bincount(group)

@@ -7,9 +7,9 @@ from nashboard.ranking.pairwise import Pairwise
 
 
 @register(
-    Counterexample("clones", SCORES_1, 0),
-    Counterexample("condorcet", SCORES_1, 0),
-    Counterexample("noise", SCORES_1, 0, against=1, more=4),
+    Counterexample("clones", SCORES_1, 0, of_scores=True),
+    Counterexample("condorcet", SCORES_1, 0, of_scores=True),
+    Counterexample("noise", SCORES_1, 0, against=1, more=4, of_scores=True),
     title="mean score",
     needs=("scores",),
     unit="mean of the raw scores",

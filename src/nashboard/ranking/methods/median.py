@@ -9,10 +9,10 @@ from nashboard.ranking.pairwise import Pairwise
 
 
 @register(
-    Counterexample("clones", SCORES_1, 1),
-    Counterexample("condorcet", SCORES_2, 2),
-    Counterexample("irrelevant", SCORES_3, 2),
-    Counterexample("noise", SCORES_1, 1, against=0, more=2),
+    Counterexample("clones", SCORES_1, 1, of_scores=True),
+    Counterexample("condorcet", SCORES_2, 2, of_scores=True),
+    Counterexample("irrelevant", SCORES_3, 2, of_scores=True),
+    Counterexample("noise", SCORES_1, 1, against=0, more=2, of_scores=True),
     title="median score",
     needs=("scores",),
     unit="median of the scaled scores",

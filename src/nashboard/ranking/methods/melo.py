@@ -38,6 +38,5 @@ def melo(data: Pairwise, k: int = 1, prior: Prior | None = None, cyclic_prior: P
     from nashboard.ratings.melo import melo as fit
 
     prior = default_prior(data, prior)
-    planes = min(k, (data.size - 1) // 2)
-    found = fit(data.matches, k=planes, prior=prior, cyclic_prior=cyclic_prior, stderr=False)
+    found = fit(data.matches, k=0 if data.size < 3 else k, prior=prior, cyclic_prior=cyclic_prior, stderr=False)
     return Outcome(scores=found.ratings, scale=ROUNDING)

@@ -1,7 +1,7 @@
 """Nash averaging: the average over the opponents, or tasks, that matter."""
 
 from nashboard.equilibrium.results import ScoreNashAverage
-from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_ALIKE, Counterexample
+from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, SCORES_5, WINS_ALIKE, Counterexample
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.pairwise import Pairwise
 
@@ -10,6 +10,7 @@ from nashboard.ranking.pairwise import Pairwise
     # only through ties: without A two others are copies of each other, which share the weight of one
     Counterexample("irrelevant", WINS_ALIKE, 0),
     LUCKY_NEWCOMER,
+    Counterexample("condorcet", SCORES_5, 2, of_scores=True),
     title="Nash averaging",
     unit="payoff against the equilibrium",
     complexity="one equilibrium of an n x n game",

@@ -1,7 +1,7 @@
 """Bradley-Terry with draws: Davidson's model, whose likelihood Newman's iteration maximises too."""
 
 from nashboard._units import POINTS_PER_LOGIT
-from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, WINS_2, Counterexample
+from nashboard.ranking.counterexamples import DRAWN, LUCKY_NEWCOMER, WINS_1, WINS_2, WINS_DRAWN, Counterexample
 from nashboard.ranking.method import ROUNDING, Outcome, register
 from nashboard.ranking.pairwise import Pairwise
 from nashboard.ratings.likelihood import Prior
@@ -11,6 +11,8 @@ from nashboard.ratings.likelihood import Prior
     Counterexample("clones", WINS_1, 0),
     Counterexample("condorcet", WINS_2, 1),
     Counterexample("irrelevant", WINS_1, 2),
+    # a game that is not drawn lowers the chance of draws, which spreads all ratings, some more than others
+    Counterexample("monotone", WINS_DRAWN, 0, against=4, more=1, draws=DRAWN),
     LUCKY_NEWCOMER,
     title="Newman (Davidson)",
     unit="Elo points",

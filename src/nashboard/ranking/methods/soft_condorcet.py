@@ -44,8 +44,8 @@ def soft_condorcet(data: Pairwise, temperature: float = 1.0) -> Outcome:
     """
     from scipy.optimize import minimize  # takes a fifth of a second to import
 
-    if not temperature > 0:
-        raise InputError(f"the temperature is {temperature:g}: it must be positive")
+    if not 0 < temperature < np.inf:
+        raise InputError(f"the temperature is {temperature:g}: it must be positive and finite")
     order, classes = order_without_names(data.points - data.points.T)
     data = data.take(order)  # rounding decides between minima that are as good as each other: names must not
     B = np.array(data.points)
