@@ -6,6 +6,7 @@ from pathlib import Path
 
 import chess.pgn
 import numpy as np
+import polars as pl
 import pytest
 
 import nashboard as nb
@@ -79,6 +80,10 @@ OUTCOMES = {
     "go": "black,white,result\nx,y,B+R\ny,z,W+3.5\nz,x,Jigo\n",
     "choice": "system_a,system_b,choice\nx,y,A\ny,z,B\nz,x,Same\n",
     "yes": "player,opponent,won\nx,y,yes\ny,z,no\nz,x,draw\n",
+    "1x2": "home,away,result\nx,y,1\ny,z,2\nz,x,X\n",
+    "teams": "team_one_players,team_two_players,winner\nx,y,1\ny,z,2\nz,x,tie\n",
+    "halves": "white,black,result\nx,y,1–0\ny,z,0–1\nz,x,0.5-0.5\n",
+    "items": "item1,item2,pref\nx,y,1\ny,z,0\nz,x,0.5\n",
     "label": "model_0,model_1,label_0,label_1\nx,y,1,0\ny,z,0,1\nz,x,0.5,0.5\n",
 }
 
@@ -126,6 +131,57 @@ def test_lists_of_numbers_by_agent_and_task_are_runs(tmp_path: Path) -> None:
 def test_lists_of_several_lengths_are_no_runs() -> None:
     with pytest.raises(nb.InputError, match="in no known layout"):
         nb.read_scores({"x": {"go": [[1], [1, 2]]}, "y": {"go": [[1], [2]]}})
+
+
+def test_a_count_of_rows_that_are_alike_is_a_weight(tmp_path: Path) -> None:
+    path = write(tmp_path, "model_a,model_b,winner,count\nx,y,model_a,30\nx,y,model_b,10\nx,y,tie,5\n")
+    matches = nb.read_matches(path)
+    assert counts(matches) == {("x", "y"): (30, 5, 10)}
+    assert "column 'count' is used" in matches.origin.notes[0]
+    assert counts(nb.read_matches(path, weight=False)) == {("x", "y"): (1, 1, 1)}
+
+
+def test_percentages_are_win_rates(tmp_path: Path) -> None:
+    rates = nb.read_matches(write(tmp_path, "deck_a,deck_b,win_rate,n\nx,y,60,100\ny,z,25,40\n"))
+    assert counts(rates) == {("x", "y"): (60, 0, 40), ("y", "z"): (10, 0, 30)}
+    matrix = nb.read_matches(write(tmp_path, "deck,x,y,z\nx,50%,25%,50%\ny,75%,50%,40%\nz,50%,60%,50%\n"))
+    assert counts(matrix) == {("x", "y"): (0.25, 0, 0.75), ("x", "z"): (0.5, 0, 0.5), ("y", "z"): (0.4, 0, 0.6)}
+
+
+def test_counts_of_solved_items_are_shares_of_all(tmp_path: Path) -> None:
+    scores = nb.read_scores(write(tmp_path, "model,task,correct,total\nx,a,45,100\nx,b,5,10\ny,a,50,100\ny,b,4,10\n"))
+    assert table(scores) == {"x": {"a": 0.45, "b": 0.5}, "y": {"a": 0.5, "b": 0.4}}
+    assert table(scores, "n")["x"] == {"a": 100, "b": 10}
+    single = nb.read_scores(write(tmp_path, "model,task,correct,total\nx,a,1,1\nx,b,0,1\ny,a,1,1\ny,b,1,1\n"))
+    assert table(single)["x"] == {"a": 1, "b": 0}
+    with pytest.raises(nb.InputError, match="column 'total' is 'many', not a number"):
+        nb.read_scores(write(tmp_path, "model,task,correct,total\nx,a,45,many\ny,a,50,100\n"))
+
+
+def test_counts_and_intervals_beside_scores_are_no_tasks(tmp_path: Path) -> None:
+    text = "model,go,go_n,go_ci,chess_mean,chess_std\nx,0.5,100,0.05,0.6,0.1\ny,0.4,90,0.1,0.7,0.1\n"
+    scores = nb.read_scores(write(tmp_path, text))
+    assert scores.tasks == ("go", "chess_mean", "chess_std")
+    assert "'chess_std' may contain the spread of 'chess_mean'" in " ".join(scores.origin.notes)
+
+
+def test_single_spaces_belong_to_names_where_cells_are_further_apart(tmp_path: Path) -> None:
+    path = write(tmp_path, "model name   go  chess\ngpt 4   50  60\nllama 2  40  30\n", "printed.txt")
+    assert table(nb.read_scores(path)) == {"gpt 4": {"go": 50, "chess": 60}, "llama 2": {"go": 40, "chess": 30}}
+
+
+def test_a_dictionary_of_numbered_columns_is_a_table_and_not_runs() -> None:
+    matches = nb.read_matches({"player_a": [101, 102], "player_b": [102, 103], "winner": [101, 103]})
+    assert counts(matches) == {("101", "102"): (1, 0, 0), ("102", "103"): (0, 0, 1)}
+    scores = nb.read_scores({"model": [1, 1, 2, 2], "task": [7, 8, 7, 8], "score": [0.1, 0.2, 0.3, 0.4]})
+    assert table(scores) == {"1": {"7": 0.1, "8": 0.2}, "2": {"7": 0.3, "8": 0.4}}
+
+
+def test_numbers_among_the_words_of_a_category_are_scores() -> None:
+    frame = pl.DataFrame(
+        {"model": ["x", "y", "z"], "go": ["0.1", "n/a", "45%"]}, schema_overrides={"go": pl.Categorical}
+    )
+    assert table(nb.read_scores(frame)) == {"x": {"go": 0.1}, "z": {"go": 45.0}}
 
 
 def test_a_first_column_that_repeats_is_not_taken_for_agents(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ SECOND_WINS = (
     "loss", "lost", "lose", "l", "0-1", "0", "false", "no", "rightvote", "b>a", "b>>a", "a<b", "a<<b", "[[b]]"
 )  # fmt: skip
 DRAWN = (
-    "tie", "draw", "drawn", "tied", "d", "1/2-1/2", "½-½", "1/2", "½", "0.5", "equal", "tievote", "bothbad",
+    "tie", "draw", "drawn", "tied", "d", "1/2-1/2", "½-½", "1/2", "½", "0.5", "0.5-0.5", "equal", "tievote", "bothbad",
     "bothgood", "bothbad_vote", "no preference", "no difference", "jigo", "a=b", "b=a", "[[c]]",
 )  # fmt: skip
 SIDE_WORDS = {side: share for pair in OPPOSITES[:10] for side, share in zip(pair, (1.0, 0.0), strict=True)}
@@ -166,10 +166,12 @@ class Question:
         words, turned = find_side_words((self.a, self.b)), find_side_words((self.b, self.a))
         first, second = words or (turned[::-1] if turned else ("", ""))
         labels = {fold_label(entry.label) for entry in seen}
-        if (first, second) == ("1", "2"):
+        if (first, second) in (("1", "2"), ("one", "two")):
             return names | ({} if fold_label("0") in labels else {fold_label("1"): 1.0, fold_label("2"): 0.0})
         if self.numbered and self.are_places(seen):
             return names | {fold_label(first): 1.0, fold_label(second): 0.0}
+        if first == "home" and {"x", fold_label("2")} <= labels:  # of betting: 1 home, x draw, 2 away
+            names |= {fold_label("1"): 1.0, "x": 0.5, fold_label("2"): 0.0}
         if len(first) < 2:
             return names
         letters = {first[0]: 1.0, second[0]: 0.0}

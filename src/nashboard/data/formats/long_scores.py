@@ -50,6 +50,11 @@ OPTIONAL_NUMBERS = {"stderr": STDERR, "n": ITEMS, "runs": RUNS}
 ROLES = {"stderr": "standard error", "n": "number of items", "lower_is_better": "lower is better"}  # in words
 ITEM = ("question", "question_id", "item", "item_id", "instance_id", "sample_id", "doc_id", "seg_id")
 METRIC = ("metric", "metric_name")
+# Columns of counts, and how many items there were.
+SOLVED, TOTAL = (
+    ("correct", "n_correct", "num_correct", "passed", "solved", "resolved"),
+    ("total", "n_total", "num_total"),
+)
 # Columns that make rows of one agent and task something else than runs, if they differ there.
 APART = (
     "step", "steps", "global_step", "env_step", "env_steps", "timestep", "timesteps", "total_timesteps", "epoch",
@@ -150,6 +155,13 @@ def open_long(table: Table, options: Options, format: str, notes: tuple[str, ...
     for role in ("score", *OPTIONAL_NUMBERS):
         if role in roles:
             chosen = check_numbers(chosen, roles[role], (agent, task), "on", skip=options.skip_bad)
+    if "n" not in roles and fold(score) in SOLVED and (total := find_usual(TOTAL, rest)):
+        chosen = check_numbers(chosen, total[0], (agent, task), "on", skip=options.skip_bad)
+        solved, items = (as_number(chosen.frame, one) for one in (score, total[0]))
+        if (chosen.collect(chosen.frame.select(most=solved).select(nw.col("most").max())).item() or 0) > 1:
+            share = nw.when(items > 0).then(solved / items)
+            chosen, roles["n"] = replace(chosen, frame=chosen.frame.with_columns(share.alias(score))), total[0]
+            notes = (*notes, f"scores are {score!r} of {total[0]!r} items")
     return LongTable(
         table=chosen,
         all_rows=table,

@@ -20,6 +20,7 @@ from nashboard.data.table.columns import (
     OUTCOME,
     REPEATED,
     TIME,
+    TIMES,
     WEIGHT,
     Named,
     check_column,
@@ -81,7 +82,8 @@ def read_rows(
     columns, name = table.schema.names(), table.name
     first, second = find_sides(columns, name, given_or(options.a, a), given_or(options.b, b))
     result, chosen = find_outcome(columns, name, given_or(options.outcome, outcome), (first, second))
-    weighing = find_column("weight", WEIGHT, columns, name, given_or(options.weight, weight))
+    usual = WEIGHT if find_usual(WEIGHT, columns) else TIMES
+    weighing = find_column("weight", usual, columns, name, given_or(options.weight, weight))
     if weight is not None and weighing is None:
         raise InputError(f"weight=False has no meaning for {format}: this format derives weights")
     clustering = find_column("cluster", CLUSTER, columns, name, given_or(options.cluster, cluster))
@@ -427,4 +429,14 @@ def read_pair_rates(source: Input) -> Counted:
     games = find_usual(GAMES, columns)[:1]
     note = f"{games[0]!r} is the number of games of each pair" if games else "each row counts as one game"
     weight: dict[str, Any] = {"weight": games[0]} if games else {}
-    return read_table(source, "pair-rates", outcome=rate, sided=False, certain=True, notes=(note,), **weight)
+    notes, frame = [note], source.table.frame
+    share = as_number(frame, rate)
+    part = nw.when((share > 0) & (share < 1)).then(nw.lit(1)).otherwise(nw.lit(0))
+    ends = frame.select(share=share, part=part).select(nw.col("share").max(), nw.col("part").sum())
+    highest, parts = source.table.collect(ends).row(0)
+    if 1 < (highest or 0) <= 100 and not parts:  # a number such as 0.6 is no percentage
+        frame = frame.with_columns((share / 100).alias(rate))
+        notes.append(f"{rate!r} has percentages")
+    return read_table(
+        source, "pair-rates", rows=frame, outcome=rate, sided=False, certain=True, notes=tuple(notes), **weight
+    )

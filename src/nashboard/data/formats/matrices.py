@@ -87,7 +87,9 @@ def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats, tuple[Lef
     for name, values in zip(rows, frame.drop(frame.columns[0]).rows(), strict=True):
         with left.skip_bad(source.options, name):
             where = f"{table.name!r}, row {name!r}, column"
-            cells.append([parse_number(x, f"{where} {column!r}") for column, x in zip(columns, values, strict=True)])
+            row = [parse_number(x, f"{where} {column!r}") for column, x in zip(columns, values, strict=True)]
+            units = [0.01 if str(x).rstrip().endswith("%") else 1.0 for x in values]
+            cells.append([None if x is None else x * unit for x, unit in zip(row, units, strict=True)])
     place = {name: k for k, name in enumerate(rows)}
     order = [place[name] for name in columns]
     return tuple(columns), np.array(cells, dtype=np.float64)[order], (*table.left_out, *left.entries())

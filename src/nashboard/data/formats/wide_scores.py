@@ -25,6 +25,8 @@ from nashboard.data.table.columns import (
     AGENT,
     ERROR_BEFORE,
     ERROR_OF,
+    HALF_OF,
+    ITEMS_OF,
     OPPONENT,
     OUTCOME,
     PERHAPS_ERROR_OF,
@@ -177,6 +179,7 @@ def fetch_rows(table: Table, columns: Sequence[str]) -> pl.DataFrame:
     """Return the rows with these columns and their numbers, one more than a wide table may have."""
     numbered = ROW in table.frame.collect_schema()
     head = table.collect(table.frame.select(*columns, *([ROW] if numbered else [])).head(MOST_ROWS + 1))
+    head = head.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))  # numbers may be among the words
     return head if numbered else head.with_row_index(ROW, offset=1)
 
 
@@ -222,6 +225,7 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
     errors = {name: task for name, task in find_error_columns(head, [*rest, *ignored], source).items() if name in rest}
     details = {name: what for name, what in find_metadata(rest).items() if name not in asked and name not in errors}
     details |= {name: "intervals" for name in find_bounds(head, rest, source) if name not in asked}
+    details |= {name: "counts" for name in find_by_ending(ITEMS_OF, rest) if name not in asked}
     details |= {name: "ranks" for name in rest if is_rank(name) and name not in asked}
     details |= {name: "counts" for name in rest if is_same_total(head[name]) and name not in (*asked, *details)}
     tasks = [name for name in rest if name not in details and name not in errors]
@@ -454,7 +458,9 @@ def find_bounds(head: pl.DataFrame, columns: list[str], source: str) -> list[str
             least, score, most = (as_numbers(head[name], source) for name in (lower, task, upper))
             if not ((least > score) | (score > most)).any():
                 found += [lower, upper]
-    return found
+    halves = find_by_ending(HALF_OF, columns).items()
+    values = {name: as_numbers(head[name], source) for pair in halves for name in pair}
+    return found + [name for name, task in halves if are_small(values[name], values[task])]
 
 
 def are_small(errors: Floats, scores: Floats) -> bool:

@@ -265,7 +265,9 @@ def open_mapping(source: Mapping[Any, Any]) -> Table | dict[str, Any]:
     arrays = []
     with contextlib.suppress(ValueError):  # rows of different lengths
         arrays = [np.asarray(value) for value in values if not isinstance(value, str | int | float | bool | None)]
-    if len(arrays) == len(values) and all(array.dtype.kind in "biuf" for array in arrays):
+    names = list(source)
+    is_table = find_agent_pairs(names) or (find_usual(AGENT, names) and find_usual(SCORE, names))  # of numbers alone
+    if len(arrays) == len(values) and not is_table and all(array.dtype.kind in "biuf" for array in arrays):
         lists = {agent: array.tolist() for agent, array in zip(source, arrays, strict=True)}
         if all(array.ndim in (1, 2) for array in arrays):
             return lists

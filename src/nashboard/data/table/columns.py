@@ -16,7 +16,7 @@ from nashboard.errors import InputError
 OPPOSITES = (
     ("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("white", "black"), ("home", "away"),
     ("home", "visitor"), ("home", "visiting"), ("home", "guest"), ("blue", "red"), ("radiant", "dire"), ("0", "1"),
-    ("r", "b"), ("for", "against"),
+    ("r", "b"), ("for", "against"), ("one", "two"),
 )  # fmt: skip
 WON_AND_LOST = (("winner", "loser"), ("winning", "losing"), ("chosen", "rejected"), ("w", "l"))
 SHORT = {"r": "red", "b": "blue"}  # corners of a ring
@@ -24,7 +24,9 @@ SHORT = {"r": "red", "b": "blue"}  # corners of a ring
 AGENT_WORDS = frozenset((
     "agent", "model", "models", "player", "team", "bot", "competitor", "generator", "fighter", "engine", "system",
     "policy", "program", "participant", "contestant", "club", "country", "name", "username", "submission", "p",
-    "rikishi", "shikona", "boxer", "wrestler", "athlete", "driver", "tag", "neutral", "agents", "players", "teams",
+    "deck", "hero", "champion", "civ", "faction", "item", "candidate", "strategy", "algorithm", "method", "network",
+    "variant", "rikishi", "shikona", "boxer", "wrestler", "athlete", "driver", "tag",
+    "neutral", "agents", "players", "teams",
 ))  # fmt: skip
 SCORE_WORDS = frozenset(
     ("score", "scores", "goal", "goals", "point", "points", "pts", "runs", "result", "reward", "sets", "label")
@@ -36,10 +38,13 @@ BESIDE_SCORES = frozenset(("final", "full", "time", "ft", "total"))
 GLUED = re.compile(r"(home|away|visitor|white|black|left|right|winner|loser)(?=team|player|name|score|goals|points)")
 GOALS = (("fthg", "ftag"), ("hg", "ag"))  # of football-data.co.uk
 OUTCOME = (
-    "winner", "outcome", "result", "score", "win", "label", "preference", "ftr", "vote", "vote_type", "preferred",
-    "verdict", "chosen", "choice", "ft", "type", "won",
+    "winner", "outcome", "result", "score", "win", "label", "preference", "pref", "ftr", "vote", "vote_type",
+    "preferred", "verdict", "chosen", "choice", "ft", "type", "won",
 )  # fmt: skip
 WEIGHT = ("weight", "weights")
+TIMES = (  # how often a row of a log stands for: a weight, where there is none of a more usual name
+    "count", "counts", "n_games", "num_games", "n_matches", "num_matches", "n_battles", "num_battles",
+)  # fmt: skip
 TIME = (  # the hour alone comes last: it stands beside the day
     "timestamp", "tstamp", "datetime", "date", "created_at", "match_date", "game_date", "game_date_est",
     "tourney_date", "time",
@@ -383,6 +388,8 @@ Directions = bool | str | Sequence[str] | None  # what a user says: all tasks, o
 ERROR_OF = re.compile(r"(?P<task>.+)_(stderr|std_err|standard_error)(?P<filter>(,.*)?)")
 ERROR_BEFORE = re.compile(r"(stderr|std_err|standard_error)_(of_)?(?P<task>.+)(?P<filter>)")
 PERHAPS_ERROR_OF = re.compile(r"(?P<task>.+)_(se|sem)(?P<filter>)")
+ITEMS_OF = re.compile(r"(?P<task>.+)_(n|count|n_items|n_samples|num_samples|samples)(?P<filter>)")
+HALF_OF = re.compile(r"(?P<task>.+)_(ci|ci_?95|95_?ci|moe|margin)(?P<filter>)")
 SPREAD_OF = re.compile(r"(?P<task>.+)_(std|sd|stdev|std_dev)(?P<filter>)")
 
 HIGH_IS_GOOD = "a high score counts as good on"
@@ -396,7 +403,7 @@ UNITS = frozenset(("rate", "s", "sec", "min", "minutes", "hours", "usd", "eur", 
 
 def find_by_ending(pattern: re.Pattern[str], columns: Sequence[str]) -> dict[str, str]:
     """Return the columns whose name is that of another one with such an ending, and of which."""
-    there = {fold(name): name for name in columns}
+    there = {fold(name).removesuffix("_mean"): name for name in columns} | {fold(name): name for name in columns}
     ends = {name: pattern.fullmatch(fold(name)) for name in columns}
     bases = {name: match["task"] + match["filter"] for name, match in ends.items() if match}
     return {name: there[base] for name, base in bases.items() if base in there}

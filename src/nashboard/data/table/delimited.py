@@ -8,6 +8,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,10 @@ def scan_delimited(
     separator = read_header(files[0], parse_separator(separator))[0]
     left_out: list[LeftOut] = []
     if separator == SPACE:
-        files = [copy_as_tabs(file, workspace, k, str.split) for k, file in enumerate(files)]
+        files = [
+            copy_as_tabs(file, workspace, k, partial(split_at_spaces, is_wide=has_wide_gaps(decode_head(file))))
+            for k, file in enumerate(files)
+        ]
         separator = "\t"
     if skip_broken:
         files = [without_broken_records(file, separator, workspace, k, left_out) for k, file in enumerate(files)]
@@ -241,7 +245,8 @@ def describe_not_utf8(file: PlainFile, line: int) -> str:
 def first_records(text: str, separator: str) -> list[list[str]]:
     """Return up to twenty records of text."""
     if separator == SPACE:
-        lines = [line.split() for line in text.splitlines()[:40]]
+        is_wide = has_wide_gaps(text)
+        lines = [split_at_spaces(line, is_wide=is_wide) for line in text.splitlines()[:40]]
         return [cells for cells in lines if cells][:20] or [[text[:80]]]
     records: list[list[str]] = []
     with contextlib.suppress(csv.Error), allow_long_fields():
@@ -251,6 +256,17 @@ def first_records(text: str, separator: str) -> list[list[str]]:
             if len(records) == 20:
                 break
     return records or [[text[:80]]]
+
+
+def has_wide_gaps(text: str) -> bool:
+    """Return whether cells are apart by two spaces or more, as pandas prints them; names may have single ones."""
+    records = [cells for line in text.splitlines()[:40] if (cells := split_at_spaces(line, is_wide=True))]
+    return bool(records) and is_even(records[:20])
+
+
+def split_at_spaces(line: str, *, is_wide: bool) -> list[str]:
+    """Return the cells of a line that is cut at any white space, or at two spaces and more."""
+    return re.split(r" *\t\s*|\s{2,}", line.strip()) if is_wide and line.strip() else line.split()
 
 
 def is_even(records: list[list[str]]) -> bool:
