@@ -32,6 +32,18 @@ def test_win_rates_take_games_as_a_number_or_a_matrix() -> None:
     assert uneven.origin.notes == ()
 
 
+def test_win_rates_give_the_very_counts_of_which_they_are_shares() -> None:
+    rng = np.random.default_rng(0)
+    games = rng.integers(1, 400, (40, 40))
+    games = np.triu(games, 1) + np.triu(games, 1).T
+    won = np.triu(rng.binomial(games, 0.3), 1)
+    won = won + np.tril(games - won.T, -1)
+    rates = np.where(games > 0, won / np.maximum(games, 1), 0.5)
+    counted, shared = nb.Matches.from_counts(won), nb.Matches.from_win_rates(rates, games=games)
+    np.testing.assert_array_equal(shared.wins, counted.wins)
+    np.testing.assert_array_equal(shared.losses, counted.losses)
+
+
 def test_missing_win_rates_are_pairs_that_never_met() -> None:
     holes = P.copy()
     holes[0, 1] = holes[1, 0] = np.nan

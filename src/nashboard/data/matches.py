@@ -104,6 +104,7 @@ class Sides:
 
 # Published win rates are rounded: P[i, j] + P[j, i] may miss 1 by this much and still be one statement.
 ROUNDING = 1e-6
+LOST_DIGITS = 1e-12  # of a share: what arithmetic loses
 NO_COUNTS = "no game counts were given: each pair counts as one game"
 
 
@@ -273,12 +274,15 @@ class Matches(Tabular):
         )
         N = np.where(where_met, game_counts(games, names), 0.0)
         i, j = np.nonzero(np.triu(N > 0, k=1))
+        played, won = N[i, j], P[i, j] * N[i, j]
+        halves = np.round(2 * won) / 2  # so the matches are equal to those of the counts of which these are the shares
+        won = np.where(np.abs(won - halves) <= LOST_DIGITS * played, halves, won)
         return Matches(
             agents=names,
             pairs=np.stack([i, j], axis=1),
-            wins=P[i, j] * N[i, j],
+            wins=won,
             draws=np.zeros(i.size),
-            losses=(1 - P[i, j]) * N[i, j],
+            losses=played - won,
             origin=Origin(format="win rates", notes=(NO_COUNTS,) if games is None else ()),
         )
 
