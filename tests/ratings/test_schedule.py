@@ -143,7 +143,8 @@ def fit_leagues(
         assert C is not None
         own = np.diag(C)
         errors = np.sqrt(np.maximum(own[:, None] + own - 2 * C, 0))
-        covered.append((np.abs((fit.ratings[:, None] - fit.ratings) * np.log(10) / 400 - true) <= 1.96 * errors)[OFF].mean())
+        found = (fit.ratings[:, None] - fit.ratings) * np.log(10) / 400
+        covered.append((np.abs(found - true) <= 1.96 * errors)[OFF].mean())
     return float(np.mean(around)), float(np.mean(covered))
 
 
