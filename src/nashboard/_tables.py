@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nashboard._text import distinct_head, shorten_to, shortened
+from nashboard._text import distinct_head, plural, shorten_to, shortened
 
 if TYPE_CHECKING:
     import pandas
@@ -277,6 +277,11 @@ def percent(share: float) -> str:
 def count(value: float) -> str:
     """Return a number of things: without decimals where it is whole."""
     return f"{int(value):,}" if float(value).is_integer() else f"{value:,.2f}"
+
+
+def count_of(number: float, things: str) -> str:
+    """Return ``1 game`` or ``2.50 games``."""
+    return f"{count(number)} {plural(number, things)}"
 
 
 def shown(cell: Cell, decimals: int) -> str:

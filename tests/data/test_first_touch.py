@@ -53,7 +53,7 @@ READ = {
     "percentages.csv": "scores-wide: Scores(2 agents x 2 tasks, 1 missing, raw)",
     "nested_results.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
     "scores_by_agent.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
-    "alpaca_leaderboard.csv": "alpaca-eval-leaderboard: Scores(3 agents x 1 tasks, raw)",
+    "alpaca_leaderboard.csv": "alpaca-eval-leaderboard: Scores(3 agents x 1 task, raw)",
     "livecodebench.json": "livecodebench: Scores(2 agents x 3 tasks, raw)",
     "wmt_mqm.txt": "wmt-mqm: Scores(2 agents x 2 tasks, raw)",
     "lm_eval_old": "lm-eval: Scores(2 agents x 2 tasks, raw)",
@@ -94,7 +94,7 @@ READ = {
     "bayeselo_pairs.txt": "pair-counts: Matches(3 agents, 3 of 3 pairs met, 49 games)",
     "elimination.json": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
     "bfcl.csv": "scores-wide: Scores(3 agents x 4 tasks, raw)",
-    "kaggle_lb.csv": "scores-wide: Scores(2 agents x 1 tasks, raw)",
+    "kaggle_lb.csv": "scores-wide: Scores(2 agents x 1 task, raw)",
     "d4rl.md": "scores-by-task: Scores(3 agents x 3 tasks, raw)",
     "hellaswag_long.csv": "scores-long: Scores(2 agents x 2 tasks, raw)",
     "results_tree.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
@@ -514,8 +514,8 @@ GAMES = [("x", "y", "x"), ("y", "z", "draw"), ("z", "x", 0)]
 PYTHON: dict[str, tuple[Any, str]] = {
     "tuples": (GAMES[:2], "Matches(3 agents, 2 of 3 pairs met, 2 games)"),
     "weighted tuples": ([("x", "y", 1.0, 2.0)], "Matches(2 agents, 1 of 1 pairs met, 2 games)"),
-    "rows": ([{"a": "x", "b": "y", "winner": "a"}], "Matches(2 agents, 1 of 1 pairs met, 1 games)"),
-    "columns": ({"model": ["x", "y"], "go": [0.1, 0.2]}, "Scores(2 agents x 1 tasks, raw)"),
+    "rows": ([{"a": "x", "b": "y", "winner": "a"}], "Matches(2 agents, 1 of 1 pairs met, 1 game)"),
+    "columns": ({"model": ["x", "y"], "go": [0.1, 0.2]}, "Scores(2 agents x 1 task, raw)"),
     "scores by agent": ({"x": {"go": 1, "chess": 2}, "y": {"go": 3}}, "Scores(2 agents x 2 tasks, 1 missing, raw)"),
     "arrays of runs": ({"x": np.ones((3, 2)), "y": np.zeros((2, 2))}, "Scores(2 agents x 2 tasks, raw)"),
     "rows below names": (

@@ -30,7 +30,7 @@ def test_margins_are_win_rate_minus_loss_rate() -> None:
 
 def test_pairs_that_never_met_are_an_error_or_even() -> None:
     with pytest.raises(
-        nb.InputError, match=r"1 pairs never met \(coverage 66.7%\), among them 'x' and 'z': fill='model'"
+        nb.InputError, match=r"1 pair never met \(coverage 66.7%\), among them 'x' and 'z': fill='model'"
     ):
         nb.payoffs(COUNTS)
     filled = nb.payoffs(COUNTS, fill="zero")

@@ -246,7 +246,7 @@ def test_the_text_shows_weights_certificates_and_no_negative_zero() -> None:
     assert "certificates: exploitability" in text
     assert "-0.0000" not in text
     assert "<table>" in nb.nash_average([[0.0, 1.0], [-1.0, 0.0]])._repr_html_()
-    assert repr(nb.nash_average([[0.0]])) == "NashAverage(1 agents, 1 with weight, unique, exploitability 0.0e+00)"
+    assert repr(nb.nash_average([[0.0]])) == "NashAverage(1 agent, 1 with weight, unique, exploitability 0.0e+00)"
 
 
 @pytest.mark.parametrize(

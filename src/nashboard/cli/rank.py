@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from nashboard._progress import Progress, show_progress
-from nashboard._tables import Column, Table, count
-from nashboard._text import plural
+from nashboard._tables import Column, Table, count_of
 from nashboard.cli import options
 from nashboard.cli.output import Listing, note
 from nashboard.cli.reading import Connecting, Reading, varied
@@ -100,7 +99,7 @@ def note_exact(data: Any, agents: Iterable[str], how: str = EXACT) -> None:
 
     games = games_played(data)
     rare = {name: games[name] for name in agents if games.get(name, FEW_GAMES) < FEW_GAMES}
-    few = [f"{name} ({count(number)} {plural(number, 'games')})" for name, number in rare.items()]
+    few = [f"{name} ({count_of(number, 'games')})" for name, number in rare.items()]
     more = f" and {len(few) - 3:,} more" if len(few) > 3 else ""
     remedy = (
         f"; --min-games {FEW_GAMES} leaves such agents out" if few and "prompts" not in options.given_options() else ""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nashboard._tables import Cell, Column, Table
-from nashboard._text import listed
+from nashboard._tables import Cell, Column, Table, count_of
+from nashboard._text import listed, number_of
 from nashboard.cli import options
 from nashboard.cli.output import INTERRUPTED, TERMINATED, Listing, Showing, note, tell, without_native_noise
 from nashboard.cli.reading import Connecting, Reading, reader_options
@@ -398,8 +398,8 @@ def league_in(
 
 def summary(model: "Online", progress: "Progress") -> str:
     """Say how far a run is; the games of the league are counted as its table counts them, by weight."""
-    from nashboard._tables import count
 
     before = f" after {progress.already:,} before" if progress.already else ""
-    games, agents = count(model.league.games), f"{model.league.size:,}"
-    return f"{progress.rows:,} rows{before}, {games} games, {agents} agents, {progress.speed:,.0f} rows per second"
+    games = count_of(model.league.games, "games")
+    rows, agents = number_of(progress.rows, "rows"), number_of(model.league.size, "agents")
+    return f"{rows}{before}, {games}, {agents}, {progress.speed:,.0f} rows per second"

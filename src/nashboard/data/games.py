@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from nashboard._tables import Column, Table, Tabular, count, title_of
+from nashboard._tables import Column, Table, Tabular, count_of, title_of
 from nashboard._types import Bools, Floats, Ints, frozen_copy
 from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.origin import MEMORY, Origin
@@ -198,7 +198,7 @@ class Games(Tabular):
 
     def __repr__(self) -> str:
         columns = f", covariates {', '.join(self.covariates)}" if self.covariates else ""
-        return f"Games({len(self.agents):,} agents, {count(self.n_games)} games{columns})"
+        return f"Games({len(self.agents):,} agents, {count_of(self.n_games, 'games')}{columns})"
 
 
 def number_clusters(names: pl.Series) -> Ints:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nashboard._tables import Column, Table, count
+from nashboard._tables import Column, Table, count, count_of
 from nashboard._text import listed, number_of, shortened
 from nashboard.data.matches import Matches
 from nashboard.data.origin import Fact, Origin
@@ -89,7 +89,7 @@ def facts_of_matches(matches: Matches) -> list[Fact]:
     ]
     if matches.sides is not None:
         sided = float(matches.sides.played.sum())
-        facts.append(Fact("first side", f"{count(sided)} games", "the first agent was home, white or on the left"))
+        facts.append(Fact("first side", count_of(sided, "games"), "the first agent was home, white or on the left"))
     if matches.clusters is not None:
         facts.append(Fact("clusters", f"{matches.clusters.size:,}", "kept for resampling"))
     for name, agents, meaning in (

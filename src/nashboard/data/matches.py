@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._tables import Column, Table, Tabular, count, title_of
-from nashboard._text import listed
+from nashboard._tables import Column, Table, Tabular, count, count_of, title_of
+from nashboard._text import listed, number_of
 from nashboard._types import Bools, Floats, Ints, floats, frozen_copy, square
 from nashboard.data.origin import MAY_BE_ALIKE, MEMORY, Origin
 from nashboard.data.validation import COUNTS, MOST_GAMES, checked_names, game_counts, positions, refuse_cells
@@ -538,7 +538,7 @@ class Matches(Tabular):
     def __repr__(self) -> str:
         n = len(self.agents)
         met = f"{len(self.pairs):,} of {n * (n - 1) // 2:,} pairs met"
-        return f"Matches({n:,} agents, {met}, {count(self.n_games)} games)"
+        return f"Matches({number_of(n, 'agents')}, {met}, {count_of(self.n_games, 'games')})"
 
 
 def refuse_sides(matches: Matches, sides: Sides) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, Tabular, title_of
-from nashboard._text import plural
+from nashboard._text import number_of, plural
 from nashboard._types import Floats, Ints, frozen_copy, read_only, spacing_of, square
 from nashboard.data.matches import Matches
 from nashboard.data.origin import MEMORY, Origin
@@ -295,7 +295,8 @@ def payoffs(
     unmet = n * (n - 1) // 2 - len(matches.pairs)
     if unmet and fill == "error":
         raise InputError(
-            f"{unmet:,} pairs never met (coverage {matches.coverage:.1%}), among them {named_unmet(matches)}",
+            f"{number_of(unmet, 'pairs')} never met (coverage {matches.coverage:.1%}), among them "
+            f"{named_unmet(matches)}",
             hint="fill='model' takes what Elo predicts, fill='zero' calls them even, or select agents that all met",
         )
     won, lost = smoothed_counts(matches, prior)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Table, Tabular, title_of
-from nashboard._text import either, listed, nearest
+from nashboard._text import either, listed, nearest, number_of
 from nashboard._types import Bools, Floats, Ints, floats, frozen_copy, spacing_of
 from nashboard.data.origin import MEMORY, Origin
 from nashboard.data.validation import checked_names, identical_rows, positions, refuse_cells
@@ -372,7 +372,8 @@ class Scores(Tabular):
 
     def __repr__(self) -> str:
         holes = f", {self.missing.sum():,} missing" if self.missing.any() else ""
-        return f"Scores({len(self.agents):,} agents x {len(self.tasks):,} tasks{holes}, {self.scaling})"
+        size = f"{number_of(len(self.agents), 'agents')} x {number_of(len(self.tasks), 'tasks')}"
+        return f"Scores({size}{holes}, {self.scaling})"
 
 
 def narrow_spacing(values: Any) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from nashboard._display import Drawn
 from nashboard._tables import Column, Table, as_html, title_of
+from nashboard._text import number_of
 from nashboard._types import Floats, Ints, read_only
 from nashboard.equilibrium.precision import TOLERANCE
 from nashboard.errors import check_choice
@@ -122,7 +123,7 @@ class NashAverage(Drawn):
 
     def __repr__(self) -> str:
         return (
-            f"NashAverage({len(self.agents):,} agents, {len(self.support):,} with weight, "
+            f"NashAverage({number_of(len(self.agents), 'agents')}, {len(self.support):,} with weight, "
             f"{'unique' if self.unique else 'not unique'}, exploitability {self.exploitability:.1e})"
         )
 
@@ -277,7 +278,7 @@ class ScoreNashAverage(Drawn):
 
     def __repr__(self) -> str:
         return (
-            f"ScoreNashAverage({len(self.agents):,} agents x {len(self.tasks):,} tasks, "
+            f"ScoreNashAverage({number_of(len(self.agents), 'agents')} x {number_of(len(self.tasks), 'tasks')}, "
             f"value {self.value:.4g}, {'unique' if self.unique else 'not unique'}, "
             f"exploitability {self.exploitability:.1e})"
         )

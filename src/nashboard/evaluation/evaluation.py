@@ -11,7 +11,7 @@ import numpy as np
 
 from nashboard._display import chart, mimebundle
 from nashboard._tables import Column, Table, as_html, plain, title_of
-from nashboard._text import nearest
+from nashboard._text import nearest, number_of
 from nashboard._types import Floats, Ints
 from nashboard.errors import InputError
 from nashboard.evaluation.board.board import Board, gap_decimals
@@ -293,7 +293,7 @@ class Evaluation:
         return from_dict(values)
 
     def __repr__(self) -> str:
-        tasks = f" x {len(self.task_board.names):,} tasks" if self.task_board is not None else ""
+        tasks = f" x {number_of(len(self.task_board.names), 'tasks')}" if self.task_board is not None else ""
         return f"Evaluation({len(self.board.names):,} agents{tasks}: {describe_first(self.board)})"
 
     def __str__(self) -> str:

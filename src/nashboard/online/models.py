@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._display import Drawn
-from nashboard._tables import Column, Table, count, title_of
+from nashboard._tables import Column, Table, count_of, title_of
 from nashboard._types import Floats, Ints
 from nashboard.data.counting.outcomes import Rules
 from nashboard.data.validation import positions
@@ -133,7 +133,7 @@ class OnlineModel:
 
     def described(self) -> str:
         """Return in a few words how far the league is."""
-        return f"{self.league.size:,} agents, {count(self.league.games)} games, {describe_rate(self.league)}"
+        return f"{self.league.size:,} agents, {count_of(self.league.games, 'games')}, {describe_rate(self.league)}"
 
     def save(self, path: str | Path) -> None:
         """Write the league to a file, whole or not at all; `load` goes on exactly where it stopped."""
@@ -292,7 +292,7 @@ def made(league: League) -> str:
     planes += f" at rate {league.cyclic_rate:g}" if league.k and not league.adaptive else ""
     slowing = f", halved after {league.decay:g} games" if league.decay else ""
     how = f"{describe_rate(league)}{planes}{slowing}"
-    return f"online, {count(league.games)} games in order, {how}, mean 0 of all agents"
+    return f"online, {count_of(league.games, 'games')} in order, {how}, mean 0 of all agents"
 
 
 def load(path: str | Path) -> OnlineElo | OnlineMelo:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nashboard._tables import count
+from nashboard._tables import count_of
 from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.flows import refuse_size
@@ -100,8 +100,8 @@ def hierarchical_ratings(matches: Matches) -> HierarchicalRatings:
         games=matches.games_per_agent,
         log_loss=loss(won, lost, fit.expected) / matches.n_games,
         made=(
-            f"hierarchical model, {count(matches.n_games)} games, ratings spread by {fit.sigma * POINTS_PER_LOGIT:.0f} "
-            f"points{around}, cyclic parts by {fit.tau * POINTS_PER_LOGIT:.0f}"
+            f"hierarchical model, {count_of(matches.n_games, 'games')}, ratings spread by "
+            f"{fit.sigma * POINTS_PER_LOGIT:.0f} points{around}, cyclic parts by {fit.tau * POINTS_PER_LOGIT:.0f}"
         ),
         pairs=matches.pairs,
         sigma=fit.sigma * POINTS_PER_LOGIT,
@@ -134,5 +134,5 @@ def hodge_ratings(matches: Matches) -> HodgeRatings:
         stderr=found.stderr * POINTS_PER_LOGIT,
         games=matches.games_per_agent,
         log_loss=loss(won, lost, found.ratings[i] - found.ratings[j]) / matches.n_games,
-        made=f"Hodge decomposition of log-odds, {count(matches.n_games)} games, mean 0 of all agents",
+        made=f"Hodge decomposition of log-odds, {count_of(matches.n_games, 'games')}, mean 0 of all agents",
     )

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from nashboard._parallel import Plan, threads_for
-from nashboard._tables import count
+from nashboard._tables import count_of
 from nashboard._text import listed
 from nashboard._types import Bools, Floats, frozen_copy
 from nashboard._units import POINTS_PER_LOGIT
@@ -295,7 +295,7 @@ def fit_pairs(
         covariance=covariance,
         made="; ".join(
             [
-                f"{count(matches.n_games)} games, {describe_prior(prior, totals)}, "
+                f"{count_of(matches.n_games, 'games')}, {describe_prior(prior, totals)}, "
                 f"{describe_origin(anchor, matches.agents, covariance.weights)}, "
                 f"errors by {errors}{f' of {plan.n_resamples:,} resamples' if plan else ''}",
                 *unknown,
@@ -366,7 +366,7 @@ def fit_with_rows(
         without_covariates=plain,
         covariance=fit.covariance,
         made=(
-            f"{count(matches.n_games)} games, fitted with {' and '.join(extras)}, "
+            f"{count_of(matches.n_games, 'games')}, fitted with {' and '.join(extras)}, "
             f"{describe_prior(prior, totals, fit.centred_on)}, "
             f"{describe_origin(anchor, matches.agents, fit.covariance.weights)}, errors by {errors}"
         ),

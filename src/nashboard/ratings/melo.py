@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, diags_array
 
-from nashboard._tables import Column, Table, count
+from nashboard._tables import Column, Table, count_of
 from nashboard._types import Floats, Ints, floats, frozen_copy, read_only
 from nashboard._units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT
 from nashboard.algebra.flows import refuse_size
@@ -319,7 +319,7 @@ def melo(
         sigma=totals.sigma * POINTS_PER_LOGIT,
         around_opponents=around_opponents(totals),
         made=(
-            f"{count(matches.n_games)} games, {describe_prior(prior, totals)}, cyclic prior {spread}, "
+            f"{count_of(matches.n_games, 'games')}, {describe_prior(prior, totals)}, cyclic prior {spread}, "
             f"{describe_origin(anchor, matches.agents, known)}"
             + (", planes orthogonal to the ratings" if orthogonal else "")
         ),

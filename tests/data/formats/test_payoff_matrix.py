@@ -121,7 +121,7 @@ def test_names_may_hold_commas_quotes_and_emoji(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (",x,y\nx,0,1\n", "is not square: 1 rows and 2 columns of agents"),
+        (",x,y\nx,0,1\n", "is not square: 1 row and 2 columns of agents"),
         (",x,y,z\nx,0,1,2\ny,-1,0,3\nw,-2,-3,0\n", "'w' has a row but no column; names must agree"),
         (",x,y,z\nx,0,1,2\ny,-1,0,3\ny,-2,-3,0\n", "'z' has a column but no row; names must agree"),
         (",x,y\nx,0,one\ny,-1,0\n", "row 'x', column 'y' is 'one', not a number"),

@@ -58,7 +58,7 @@ BY_COLUMNS = {
     "alpaca-eval": "has no column 'preference'",
     "arena-hard": "has no column 'model'",
     "mt-bench": "has no column 'g1_winner'",
-    "payoff-matrix": "is not square: 1 rows and 2 columns",
+    "payoff-matrix": "is not square: 1 row and 2 columns",
 }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.lib import format as npy
 
-from nashboard._text import listed
+from nashboard._text import listed, number_of
 from nashboard._types import Floats, floats
 from nashboard.data.counting.cells import CELL, average_runs, make_scores, name_source
 from nashboard.data.formats.format import Input, Leftovers
@@ -72,7 +72,10 @@ def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats, tuple[Lef
     known = set(rows)
     columns = [name if name in known else spelt.get(name, name) for name in frame.columns[1:]]
     if len(rows) != len(columns):
-        raise InputError(f"{table.name!r} is not square: {len(rows)} rows and {len(columns)} columns of agents")
+        raise InputError(
+            f"{table.name!r} is not square: {number_of(len(rows), 'rows')} and "
+            f"{number_of(len(columns), 'columns')} of agents"
+        )
     for here, there, extra in (
         ("row", "column", set(rows) - set(columns)),
         ("column", "row", set(columns) - set(rows)),

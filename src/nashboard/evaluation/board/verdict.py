@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nashboard._tables import count
+from nashboard._tables import count, count_of
 from nashboard._text import listed, number_of, plural
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
@@ -234,7 +234,7 @@ def size_sentence(problem: Problem) -> str:
     n = len(data.agents)
     if isinstance(data, Matches):
         played = (
-            f"{count(data.n_games)} games" if NO_COUNTS not in data.origin.notes else f"{len(data.pairs):,} win rates"
+            count_of(data.n_games, "games") if NO_COUNTS not in data.origin.notes else f"{len(data.pairs):,} win rates"
         )
         met = "every pair met" if data.coverage == 1 else f"{data.coverage:.0%} of the pairs met"
         return f"{n:,} {call}, {played}, {met}."
