@@ -96,7 +96,7 @@ def formats_page() -> str:
     rows = [f"| `{one.name}` | {one.makes} | {one.holds} |" for one in FORMATS]
     return (
         "# Data formats\n\nThe first that fits is taken; `--as NAME` or `format=` chooses one. `nashboard inspect` "
-        "tells what was read and what was left out. [How to read my format](how-to/read-my-format.md) shows the "
+        "shows what was read and what was left out. [How to read my format](how-to/read-my-format.md) shows the "
         "options.\n\n| name | makes | what it is |\n|---|---|---|\n" + "\n".join(rows) + "\n"
     )
 

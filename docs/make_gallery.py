@@ -26,7 +26,7 @@ at a mark in a notebook or a browser to see its numbers and its whole name. This
 
 
 def leaderboard() -> Any:
-    """Leaderboard: Nash average with interval, weight, groups that cannot be told apart, uniform average."""
+    """Leaderboard: distance to the best with interval, P(top), and the plain mean."""
     result = nb.evaluate(nb.load_dataset("atari"))
     return nb.charts.leaderboard(result)
 
