@@ -1,29 +1,25 @@
 """Small pieces of text for messages: counts with the right plural, lists of names, close matches, shortened names."""
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 LONGEST_WORD = 200  # comparing words takes the square of their length
-IRREGULAR = {"match": "matches", "class": "classes", "loss": "losses", "category": "categories", "copy": "copies"}
+IRREGULAR = {"people": "person", "series": "series", "species": "species"}
 
 
 def plural(count: float, thing: str) -> str:
     """Return the word for so many: ``plural(2, "row")`` is ``rows``. A word that is plural already is accepted.
 
-    >>> plural(1, "matches"), plural(3, "match"), plural(1, "agents"), plural(0, "copy")
-    ('match', 'matches', 'agent', 'copies')
+    >>> plural(1, "matches"), plural(3, "match"), plural(1, "policies"), plural(0, "copy"), plural(1, "people")
+    ('match', 'matches', 'policy', 'copies', 'person')
     """
-    singular = next((one for one, many in IRREGULAR.items() if thing == many or thing.endswith(f" {many}")), None)
-    if singular is not None:
-        one = thing.removesuffix(IRREGULAR[singular]) + singular
-    elif thing.endswith("s") and not thing.endswith("ss"):
-        one = thing.removesuffix("s")
-    else:
-        one = thing
-    if count == 1:
-        return one
-    irregular = next((word for word in IRREGULAR if one == word or one.endswith(f" {word}")), None)
-    return one.removesuffix(irregular) + IRREGULAR[irregular] if irregular else f"{one}s"
+    before, space, word = thing.rpartition(" ")
+    one = IRREGULAR.get(word) or re.sub(r"(?<=(?:ss|ch|sh))es$|(?<=x)es$|(?<!s)s$", "", re.sub(r"ies$", "y", word))
+    several = {one: many for many, one in IRREGULAR.items()}.get(one) or (
+        re.sub(r"(?<![aeiou])y$", "ie", one) + ("es" if re.search(r"(s|x|ch|sh)$", one) else "s")
+    )
+    return before + space + (one if count == 1 else several)
 
 
 def about(count: int) -> int:

@@ -128,7 +128,8 @@ class Transitivity(Part):
             known += f", but {self.doubt}"
         if self.untold:
             known = f"; it is unknown whether the residual is noise: {self.untold}"
-        line = f"ratings explain {self.share:.1%} of the results by {self.basis}{known}"
+        weighted = "weighted by games" if self.basis == GAMES else f"counting {self.basis}"
+        line = f"ratings explain {self.share:.1%} of the results, {weighted}{known}"
         if not self.triples:
             return (line, "no three agents all met each other")
         if not self.cycles:
