@@ -134,6 +134,12 @@ def test_models_that_contradict_themselves_are_refused() -> None:
         nb.nash_average(Liar(3000))
 
 
+@pytest.mark.parametrize("size", [5, 3000])
+def test_models_that_are_not_finite_are_refused(size: int) -> None:
+    with pytest.raises(nb.InputError, match="the payoff of agent 4 against agent 1 is nan"):
+        nb.nash_average(NearlyAntisymmetric(size, (3, 0), np.nan, products=True))
+
+
 class NearlyAntisymmetric:
     """Two planes and ratings, except for one payoff, of columns alone or of products, too."""
 

@@ -295,8 +295,8 @@ def refuse_one_way(A: Floats, agents: Sequence[str], scale: float | None = None,
     """Raise an error that names two agents whose payoffs against each other do not cancel."""
     gap = np.abs(A / 2 + A.T / 2)
     allowed = share * (largest(A) if scale is None else scale)
-    if not (np.isfinite(A).all() and gap.max(initial=0.0) <= allowed):
-        i, j = map(int, np.unravel_index(int(np.nan_to_num(gap, nan=np.inf).argmax()), gap.shape))
+    if not gap.max(initial=0.0) <= allowed:
+        i, j = map(int, np.unravel_index(int(gap.argmax()), gap.shape))
         raise InputError(
             f"the model is not antisymmetric: {agents[i]!r} against {agents[j]!r} is {A[i, j]:g}, "
             f"but {agents[j]!r} against {agents[i]!r} is {A[j, i]:g}"
@@ -312,7 +312,12 @@ def columns_of(model: PayoffModel, indices: Ints) -> Floats:
             f"columns(indices) of the model has shape {columns.shape}, not (size, len(indices)) = "
             f"({model.size}, {len(indices)})"
         )
-    return columns.astype(np.float64, copy=False)
+    columns = columns.astype(np.float64, copy=False)
+    if not np.isfinite(columns).all():
+        i, j = np.argwhere(~np.isfinite(columns))[0]
+        pair = f"agent {i + 1:,} against agent {indices[j] + 1:,}"
+        raise InputError(f"the model is not finite: the payoff of {pair} is {columns[i, j]:g}")
+    return columns
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
