@@ -83,8 +83,8 @@ def nash_average(
         identical agents) among all that have at most this. Weights are then continuous in the payoffs, see
         `nashboard.equilibrium.entropy`. By default 0 for doubles, the exact equilibrium; for arrays in a narrower
         type, 2 units in the last place of the largest payoff, so that single and double precision nearly agree.
-        Where everything turns on differences near rounding, so that no exact equilibrium can be proved, 2e-10 of the
-        largest payoff.
+        Where everything turns on differences near rounding, so that no exact equilibrium can be proved, 4e-12 of the
+        largest payoff (at most 2e-10).
     progress
         Show progress on standard error where that is a terminal.
 
@@ -214,12 +214,14 @@ def find_even_mixtures(game: Game, log_m: list[Floats], tolerance: float, show: 
 
 
 def find_undecided(game: Game, log_m: list[Floats], show: Progress, error: ConvergenceError) -> Mixtures:
-    """Find the most even mixtures with a tolerance far below a result's, where the exact ones could not be proved."""
-    try:
-        even = find_even_mixtures(game, log_m, UNDECIDED * game.scale, show)
-    except ConvergenceError:
-        raise error from None
-    return replace(even, certificate=replace(even.certificate, condition=float("inf")))
+    """Find the most even mixtures with the smallest tolerance that works, where the exact ones could not be proved."""
+    for share in UNDECIDED:
+        try:
+            even = find_even_mixtures(game, log_m, share * game.scale, show)
+        except ConvergenceError:
+            continue
+        return replace(even, certificate=replace(even.certificate, condition=float("inf")))
+    raise error
 
 
 def describe_agents(game: AgentsGame, selection: Selection, found: Mixtures, began: float) -> NashAverage:

@@ -7,7 +7,7 @@ A game has one group of players, agents against agents with ``F`` antisymmetric,
 2. follow the central path to the middle of the set of equilibria (`central_path`);
 3. as soon as the supports allow, prove the optimal face of each side (`face`);
 4. maximise entropy on it (`entropy`), and accept what the certificate accepts (`certificate`);
-5. where differences near rounding decide, do the same with payoffs rounded to a multiple of the rule of zero.
+5. where differences near rounding decide, so that nothing is certain, raise (`nash_average` then allows a tolerance).
 
 Both sides of a table share their supports but not their choice: each maximises its own entropy over its own
 optimal mixtures.
@@ -54,7 +54,6 @@ from nashboard.equilibrium.precision import (
     LAST_ZERO,
     LOOK,
     ROUGH,
-    ROUNDED,
     STUCK,
     TOLERANCE,
     ZERO,
@@ -290,38 +289,26 @@ def system_size(F: Floats, groups: int) -> int:
 def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solution:
     """Follow the central path until a face is proved on which the best mixture is certain.
 
-    Where there is none, differences near the rule of zero decide: the payoffs are then rounded to multiples of it.
+    Scores that differ by little around a value far from zero lose digits in every sum; around zero they do not. So a
+    table is tried once more after its value is subtracted, which changes no equilibrium.
     """
-    for unit in (0.0, *ROUNDED):
-        found, certain, x = search_path(round_to(F, unit), log_m, progress)
-        if found is not None and unit:  # rounded payoffs say nothing about other equilibria of those as they came
-            sides = tuple(replace(side, unique=False) for side in found.sides)
-            found = replace(found, sides=sides, certificate=replace(found.certificate, condition=float("inf")))
-        if found is not None and certain:
-            return found
+    found, x = search_path(F, log_m, progress)
     if found is None and x is not None and len(log_m) == 2:
-        return search_near_value(F, log_m, x, progress)
+        v = float(x.p[: len(F)] @ F @ x.p[len(F) :])
+        found, x = search_path(F - v, log_m, progress)
+        if found is not None:
+            agents, tasks = found.sides
+            found = replace(
+                found, sides=(replace(agents, value=agents.value - v), replace(tasks, value=tasks.value + v))
+            )
     if found is None:
         raise missed(x)
     return found
 
 
-def search_near_value(F: Floats, log_m: Sequence[Floats], x: Iterate, progress: Progress) -> Solution:
-    """Return the solution of a table after its value is subtracted, which changes no equilibrium.
-
-    Scores that differ by little around a value far from zero lose digits in every sum; around zero they do not.
-    """
-    v = float(x.p[: len(F)] @ F @ x.p[len(F) :])
-    found, _, x_there = search_path(F - v, log_m, progress)
-    if found is None:
-        raise missed(x_there)
-    agents, tasks = found.sides
-    return replace(found, sides=(replace(agents, value=agents.value - v), replace(tasks, value=tasks.value + v)))
-
-
 @quiet
-def search_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> tuple[Solution | None, bool, Iterate | None]:
-    """Return the first certain solution that the path shows, or one that is not; whether it is; and where it ended.
+def search_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> tuple[Solution | None, Iterate | None]:
+    """Return the first certain solution that the path shows, if there is one, and where the path ended.
 
     A face that is a point costs one factorisation of the support and can be tried early. A larger one costs a
     singular value decomposition, so it waits until the path has all but ended. Players that miss by less than
@@ -331,27 +318,27 @@ def search_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> tuple
     sides = sides_of(F, len(log_m))
     game = path_game(F, len(log_m))
     before: Iterate | None = None
-    doubtful: Solution | None = None
+    doubtful = False  # whether there was a solution, but none that is certain
     fine = stuck = 0
     for count, x in enumerate(central_path(game), start=1):
         gap = float(x.mu) * x.p.size
         progress(count, gap)
         stuck += before is not None and gap < STUCK and float(x.mu) > float(before.mu) / 2
         attempt = Attempt(degenerate=gap < DEGENERATE, zero=ZERO if gap > LAST_GAP and stuck < FINE else LAST_ZERO)
-        if gap < LOOK and (doubtful is None or attempt.last):
+        if gap < LOOK and (not doubtful or attempt.last):
             for support in guess_supports(x, before if attempt.degenerate else None):
                 points = bool(could_be_points(support, game.starts))
                 faces = find_faces(sides, x, support, attempt) if attempt.degenerate or points else None
                 if faces is not None and (points or not all(face.found.unique for face in faces)):
                     found = maximise_entropy(F, sides, faces, log_m, count)
                     if is_certain(sides, found):
-                        return found, True, x
-                    doubtful = doubtful or found
+                        return found, x
+                    doubtful = True
         before = x
         fine += attempt.last
-        if fine >= FINE and (doubtful is not None or stuck >= 2 * FINE):
+        if fine >= FINE and (doubtful or stuck >= 2 * FINE):
             break
-    return doubtful, False, before
+    return None, before
 
 
 def guess_supports(x: Iterate, before: Iterate | None) -> Iterator[Bools]:
@@ -366,11 +353,6 @@ def guess_supports(x: Iterate, before: Iterate | None) -> Iterator[Bools]:
         lasting = x.p / before.p > x.s / before.s
         if (lasting != large).any():
             yield lasting
-
-
-def round_to(F: Floats, unit: float) -> Floats:
-    """Return payoffs rounded to multiples of a power of two; as they are where it is 0."""
-    return np.round(F / unit) * unit if unit else F
 
 
 def sides_of(F: Floats, groups: int) -> tuple[Side, ...]:
