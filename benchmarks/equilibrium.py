@@ -136,7 +136,7 @@ def stack(count: int, folder: Path, limit: float) -> Comparison:
 def model(n: int) -> Comparison:
     """Return payoffs given as a model, which are never written down."""
     setup = (
-        "import nashboard as nb, games\nfrom nashboard.equilibrium.game import RatingsModel\n"
+        "import nashboard as nb, games\nfrom nashboard.equilibrium.models import RatingsModel\n"
         f"nb.nash_average(RatingsModel.from_arrays(*games.population(100)))\n"
         f"game = RatingsModel.from_arrays(*games.population({n}))"
     )

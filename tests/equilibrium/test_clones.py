@@ -13,8 +13,9 @@ import nashboard as nb
 from equilibrium_games import Matrix, antisymmetric, dense, rng_of, seeds
 from hard_games import crumbs, hard_game, hard_table, wild
 from nashboard.equilibrium.clones import Classes, between_classes, identical_agents, identical_rows, irrational_weights
-from nashboard.equilibrium.game import AgentsGame, RatingsModel
-from nashboard.equilibrium.game import Matrix as Payoffs
+from nashboard.equilibrium.game import AgentsGame
+from nashboard.equilibrium.models import Matrix as Payoffs
+from nashboard.equilibrium.models import RatingsModel
 from nashboard.equilibrium.precision import ZERO
 
 TIGHT = 1e-9

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 import nashboard as nb
 from equilibrium_games import Matrix, antisymmetric, seeds
-from nashboard.equilibrium.game import PayoffModel, RatingsModel, game_of, matrix_of
+from nashboard.equilibrium.game import game_of, matrix_of
+from nashboard.equilibrium.models import PayoffModel, RatingsModel
 from nashboard.equilibrium.solver import DIRECT, find_equilibrium, solve
 
 

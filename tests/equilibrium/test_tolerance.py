@@ -170,7 +170,7 @@ def test_a_tolerance_that_even_weights_just_meet_has_a_condition(share: float) -
 
 
 def test_large_populations_have_a_tolerance_too() -> None:
-    from nashboard.equilibrium.game import RatingsModel
+    from nashboard.equilibrium.models import RatingsModel
 
     rng = rng_of(5)
     r, C = 0.2 * rng.normal(size=1100), rng.normal(size=(1100, 4))

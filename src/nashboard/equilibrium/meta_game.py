@@ -32,13 +32,13 @@ from nashboard.equilibrium.entropy import most_even_mixtures
 from nashboard.equilibrium.face import Face, SideFace, SideSolution, Terms, solve_side
 from nashboard.equilibrium.game import (
     AgentsGame,
-    Matrix,
     array_of,
     frame_names,
     known_to,
     log_multiplicities,
     matrix_of,
 )
+from nashboard.equilibrium.models import Matrix
 from nashboard.equilibrium.nash_average import (
     Mixtures,
     describe_agents,

@@ -24,12 +24,12 @@ from nashboard.equilibrium.entropy import EvenMixture, check_tolerance, most_eve
 from nashboard.equilibrium.game import (
     AgentsGame,
     Game,
-    PayoffModel,
     ScoresGame,
     game_of,
     log_multiplicities,
     scores_game,
 )
+from nashboard.equilibrium.models import PayoffModel
 from nashboard.equilibrium.precision import NEARNESS, SOLVED, TOLERANCE, UNDECIDED
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
 from nashboard.equilibrium.solver import Progress, approach_equilibrium, find_equilibrium, report_to
@@ -72,7 +72,7 @@ def nash_average(
     ----------
     data
         An antisymmetric matrix, `Payoffs`, `Matches` (their log-odds), ratings with cyclic planes, or any object with
-        ``size``, ``columns`` and ``product`` (see `nashboard.equilibrium.game`). `Scores` are passed on to
+        ``size``, ``columns`` and ``product`` (see `nashboard.equilibrium.models`). `Scores` are passed on to
         `nash_average_scores`, and so are matrix games of OpenSpiel that are not symmetric.
     selection
         ``"clone-invariant"``: maximum entropy over classes of identical agents, each class shared evenly, so
