@@ -170,6 +170,15 @@ def test_single_spaces_belong_to_names_where_cells_are_further_apart(tmp_path: P
     assert table(nb.read_scores(path)) == {"gpt 4": {"go": 50, "chess": 60}, "llama 2": {"go": 40, "chess": 30}}
 
 
+@pytest.mark.parametrize(
+    "text", ["rank model   go\n1 x      0.5\n2 y      0.4\n3 z      0.2\n", "model go  hex\nx   0.5 1\ny 0.4 2\n"]
+)
+def test_single_spaces_separate_cells_where_every_line_has_as_many(text: str, tmp_path: Path) -> None:
+    scores = nb.read_scores(write(tmp_path, text, "board.txt"))
+    assert scores.agents[:2] == ("x", "y")
+    assert scores.values[:2, 0].tolist() == [0.5, 0.4]
+
+
 def test_a_dictionary_of_numbered_columns_is_a_table_and_not_runs() -> None:
     matches = nb.read_matches({"player_a": [101, 102], "player_b": [102, 103], "winner": [101, 103]})
     assert counts(matches) == {("101", "102"): (1, 0, 0), ("102", "103"): (0, 0, 1)}

@@ -259,9 +259,18 @@ def first_records(text: str, separator: str) -> list[list[str]]:
 
 
 def has_wide_gaps(text: str) -> bool:
-    """Return whether cells are apart by two spaces or more, as pandas prints them; names may have single ones."""
-    records = [cells for line in text.splitlines()[:40] if (cells := split_at_spaces(line, is_wide=True))]
-    return bool(records) and is_even(records[:20])
+    """Return whether cells are apart by two spaces or more, as pandas prints them; names may have single ones.
+
+    A number before a single space is a cell of its own, such as a rank, where every line has as many of them.
+    """
+    lines = text.splitlines()[:40]
+    narrow, wide = (
+        [cells for line in lines if (cells := split_at_spaces(line, is_wide=is_wide))][:20] for is_wide in (False, True)
+    )
+    if not wide or not is_even(wide):
+        return False
+    numbered = any(re.match(r"[-+.\d]+ ", cell) for cells in wide[1:] for cell in cells)
+    return not (numbered and is_even(narrow))
 
 
 def split_at_spaces(line: str, *, is_wide: bool) -> list[str]:
