@@ -122,3 +122,14 @@ def test_a_damaged_json_is_refused_in_one_sentence() -> None:
     short["board"] = short["board"] | {"gaps": short["board"]["gaps"][:-1]}
     with pytest.raises(nb.InputError, match="damaged"):
         nb.Evaluation.from_json(json.dumps(short))
+
+
+def test_the_hash_of_payoffs_depends_on_their_errors() -> None:
+    A = np.array([[0.0, 1.0, -2.0], [-1.0, 0.0, 0.5], [2.0, -0.5, 0.0]])
+    errors = [None, 0.1 * (1 - np.eye(3)), 0.2 * (1 - np.eye(3))]
+    hashes = {nb.evaluate(nb.Payoffs(agents=("a", "b", "c"), A=A, stderr=one)).input["hash"] for one in errors}
+    assert len(hashes) == len(errors)
+
+
+def test_one_game_is_not_called_games() -> None:
+    assert nb.evaluate(nb.Matches.from_counts([[0, 1], [0, 0]])).verdict[-1] == "2 agents, 1 game, every pair met."

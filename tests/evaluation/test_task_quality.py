@@ -43,6 +43,14 @@ def test_few_agents_cannot_show_that_a_task_is_noise() -> None:
     assert share(table(0.0, seed=3, agents=3), "unknown") > 0.8
 
 
+def test_bounds_of_tiny_errors_are_the_spread_in_units_of_the_noise() -> None:
+    values = np.random.default_rng(0).normal(size=(8, 5))
+    for error in (1e-2, 1e-4, 1e-9):  # scipy's search has no end for the last, and fails in between
+        found = judge_tasks(values, np.full(values.shape, error))
+        assert set(found.state) == {"tells agents apart"}
+        np.testing.assert_allclose(found.bound * error, values.std(axis=0, ddof=1), rtol=0.02)
+
+
 def test_tasks_of_unknown_noise_are_not_tested() -> None:
     scores = nb.Scores.from_array(np.random.default_rng(0).normal(size=(8, 5)))
     found = judge_tasks(scores.values, fill_noise(scores))

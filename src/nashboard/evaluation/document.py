@@ -134,7 +134,7 @@ def hash_content(data: Matches | Scores | Payoffs) -> str:
     elif isinstance(data, Matches):
         parts = [ordered.pairs, ordered.wins, ordered.draws, ordered.losses]
     else:
-        parts = [ordered.A]
+        parts = [ordered.A, *(part for part in (ordered.stderr, ordered.games) if part is not None)]
     content = sha256("\0".join(names).encode("utf-8", "surrogatepass"))
     for part in parts:
         content.update(np.ascontiguousarray(part + 0 if part.dtype != np.bool_ else part).tobytes())

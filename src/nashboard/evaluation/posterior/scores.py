@@ -23,6 +23,7 @@ from nashboard.evaluation.posterior.duplicates import pool_duplicates
 TaskState = Literal["tells agents apart", "equivalent", "unknown"]
 
 USELESS = 0.05  # largest probability that any useless task takes part in a board: what 95% intervals leave for errors
+CERTAIN = 1e6  # chi-square from which the root of a noncentral one is normal
 FEWEST_SIZES = 5  # agents, and tasks that share skills, from which the size of unknown noise is compared with a task
 LIKELY = 0.5  # probability from which a task of unknown noise is said to share skills with others
 SKILLS = 6  # in tables of known noise; the prior removes those that the data do not support
@@ -187,7 +188,7 @@ def judge_tasks(S: Floats, stderr: Floats, level: float = USELESS) -> TaskTests:
     Where they differ it is noncentral; noncentrality over degrees of freedom is their variance in units of the noise.
     Tasks whose standard errors are 0, that is unknown, are not tested.
     """
-    from scipy.special import chdtrc, chndtrinc
+    from scipy.special import chdtrc, chndtrinc, ndtri
 
     seen = np.isfinite(S) & (stderr > 0)
     w = np.where(seen, 1 / np.where(seen, stderr, 1.0) ** 2, 0.0)
@@ -200,7 +201,9 @@ def judge_tasks(S: Floats, stderr: Floats, level: float = USELESS) -> TaskTests:
     p = np.where(tested, chdtrc(freedom, T), np.nan)
     differ = np.zeros(len(p), dtype=np.bool_)
     differ[tested] = adjust_holm(p[tested]) <= level
-    largest = chndtrinc(np.maximum(T, 1e-12), freedom, level)  # the noncentrality at which so small a T is a rare event
+    # the noncentrality at which so small a T is a rare event; of large numbers scipy's search does not end
+    largest = chndtrinc(np.clip(T, 1e-12, CERTAIN), freedom, level)
+    largest = np.where(T > CERTAIN, (np.sqrt(np.maximum(T - freedom, 0.0)) - ndtri(level)) ** 2, largest)
     bound = np.where(tested, np.sqrt(np.maximum(np.nan_to_num(largest), 0.0) / freedom), np.nan)
     states: list[TaskState] = []
     for apart, small in zip(differ, bound < 1, strict=True):
