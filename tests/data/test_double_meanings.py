@@ -215,6 +215,24 @@ def test_pgn_games_without_a_blank_line_between_them_are_games(tmp_path: Path) -
     assert counts(nb.read_matches(path)) == {("A", "B"): (1, 0, 0), ("B", "C"): (0, 1, 0)}
 
 
+def test_tags_inside_a_comment_are_no_tags_but_an_open_comment_hides_no_game(tmp_path: Path) -> None:
+    inside = GAMES.replace("{a comment\n", '{a comment\n[White "nobody"]\n{[%eval 1]\n')
+    assert counts(nb.read_matches(write(tmp_path, inside + NEXT, "games.pgn"))) == {
+        ("A", "B"): (1, 0, 0),
+        ("B", "C"): (0, 1, 0),
+    }
+    never_closed = GAMES.replace("0:01]}", "0:01]") + "\n" + NEXT
+    assert len(nb.read_matches(write(tmp_path, never_closed, "games.pgn")).pairs) == 2
+
+
+def test_a_bye_is_advised_to_be_left_out_and_a_matrix_without_names_is_named_so(tmp_path: Path) -> None:
+    with pytest.raises(nb.InputError, match=r"outcomes=\{'\+': None\}"):
+        nb.read_matches(write(tmp_path, "White,Black,Res\nx,y,1\ny,z,0\nx,BYE,+\n"))
+    for text in ("0.0,-0.5,0.7\n0.5,0.0,-0.2\n-0.7,0.2,0.0\n", "0.0,-1.0e-1,-1.0e-1\n0.1,0.0,1.5\n"):
+        with pytest.raises(nb.InputError, match="has numbers in its first line and no names of columns"):
+            nb.read(write(tmp_path, text))
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_games_are_those_that_python_chess_finds(seed: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(seed)

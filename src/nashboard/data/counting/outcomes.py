@@ -371,7 +371,8 @@ def describe_unknown(
     first = by_count[0][0]
     near = words[first]
     said = None if near is None else find_meaning(near, sides)
-    share = 0.5 if said is None else said
+    is_sign = first != "" and not re.search(r"\w", first)  # a bye or a forfeit, such as + and -/+
+    share = None if is_sign else 0.5 if said is None else said
     hint, rule = advise_first_and_second(labels, known) or (
         ("divide by the largest, or " if numbers else "") + "pass a rule such as {outcomes}",
         {first: share},
@@ -392,13 +393,13 @@ def describe_first(row: str, count: int) -> str:
 
 def advise_first_and_second(
     labels: Mapping[str, int], known: Mapping[str, float]
-) -> tuple[str, dict[str, float]] | None:
+) -> tuple[str, dict[str, float | None]] | None:
     """Return hint and rule for outcomes 1 and 2, or 1 and -1, which probably say who won; None for others."""
     ones = [label for label in known if is_number(label) and float(label) == 1]
     noughts = [label for label in known if is_number(label) and float(label) == 0]
     if len(labels) > 1 or len(ones) != 1 or find_number(next(iter(labels))) not in (2.0, -1.0):
         return None
-    said = {ones[0]: 1.0, next(iter(labels)): 0.0} | dict.fromkeys(noughts[:1], 0.5)
+    said: dict[str, float | None] = {ones[0]: 1.0, next(iter(labels)): 0.0, **dict.fromkeys(noughts[:1], 0.5)}
     drawn = f", and {noughts[0]} that neither did" if noughts else ""
     first, second = ones[0], next(iter(labels))
     return f"if {first} and {second} say that the first or the second agent won{drawn}, pass {{outcomes}}", said

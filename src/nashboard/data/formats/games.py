@@ -43,15 +43,20 @@ def iterate_pgn(file: PlainFile) -> Iterator[Game]:
     """
     with open_text(file) as stream:
         tags: dict[str, str] = {}
-        done = False
+        done = in_comment = after_blank = False
         for line in stream:
-            if found := TAG.fullmatch(line.strip()):
+            found = TAG.fullmatch(line.strip())
+            if found and (after_blank or not in_comment):
+                in_comment = False
                 if done:
                     yield name_game(tags)
                     tags, done = {}, False
                 tags[found[1]] = re.sub(r"\\(.)", r"\1", found[2])
-            elif tags and line[0] not in "%;":  # moves, or the blank line before them; not a comment between tags
-                done = True
+            else:
+                done |= bool(tags) and line[0] not in "%;"  # moves, or the blank line before them
+                if (opened := line.rfind("{")) != (closed := line.rfind("}")):
+                    in_comment = opened > closed
+            after_blank = not line.strip()
         if tags:
             yield name_game(tags)
 

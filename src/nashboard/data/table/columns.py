@@ -38,7 +38,7 @@ BESIDE_SCORES = frozenset(("final", "full", "time", "ft", "total"))
 GLUED = re.compile(r"(home|away|visitor|white|black|left|right|winner|loser)(?=team|player|name|score|goals|points)")
 GOALS = (("fthg", "ftag"), ("hg", "ag"))  # of football-data.co.uk
 OUTCOME = (
-    "winner", "outcome", "result", "score", "win", "label", "preference", "pref", "ftr", "vote", "vote_type",
+    "winner", "outcome", "result", "score", "win", "label", "preference", "pref", "ftr", "res", "vote", "vote_type",
     "preferred", "verdict", "chosen", "choice", "ft", "type", "won",
 )  # fmt: skip
 WEIGHT = ("weight", "weights")

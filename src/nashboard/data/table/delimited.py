@@ -32,6 +32,7 @@ NAMES |= {"spaces": SPACE, "whitespace": SPACE, "white space": SPACE}
 EXCEL = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # the first line of a table for Excel
 MARKS = re.compile(r"[,\t;|]")
 NUMBER = re.compile(r"[+-]?\d*\.?\d+%?")
+FIGURE = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?")  # no name of a column, as 2024 may be
 NOT_WINDOWS = frozenset(b"\x81\x8d\x8f\x90\x9d")  # bytes that mean nothing in Windows-1252
 ALLOWED = "a single character, or one of comma, tab, semicolon, bar and space (any white space)"
 
@@ -184,6 +185,11 @@ def read_header(file: PlainFile, separator: str | None) -> tuple[str, tuple[str,
     header = tuple(cell.strip() for cell in records[0])
     if len(set(header)) < len(header) == len(set(records[0])):
         header = tuple(records[0])  # white space that tells two names apart belongs to them
+    if len(header) > 1 and all(FIGURE.fullmatch(name) for name in header):
+        raise InputError(
+            f"{file.name!r} has numbers in its first line and no names of columns: add a first line of names; a matrix "
+            f"without names is read in Python, with Payoffs.from_array(numpy.loadtxt(...))"
+        )
     if len(header) < 2:
         better = [mark for mark in SEPARATORS if mark != separator and len(first_records(text, mark)[0]) > 1]
         if better:
