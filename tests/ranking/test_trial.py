@@ -179,6 +179,19 @@ def test_a_bump_chart_has_a_line_per_agent_and_a_column_per_method() -> None:
         nb.charts.method_ranks(nb.load_dataset("alphago"))  # type: ignore[arg-type]
 
 
+def test_the_title_of_a_bump_chart_counts_agreement_with_every_first_agent_of_the_board() -> None:
+    W = np.array([[0, 60, 40, 90, 90], [40, 0, 70, 90, 90], [60, 30, 0, 90, 90], [10] * 5, [10] * 5])
+    data = pairwise(nb.Matches.from_counts(W * (1 - np.eye(5)), list("abcde")))
+    for ranks, said in (
+        ((1, 2, 3, 4, 5), "1 of 2 methods put a first"),
+        ((1, 1, 3, 4, 5), "2 of 2 methods put a or b first"),
+        ((1, 1, 1, 1, 5), "2 of 2 methods agree with the board on an agent in first place"),
+    ):
+        trials = try_methods(data, np.array(ranks), methods=["nash", "borda"])
+        assert trials.summary().startswith(f"{trials.agreeing} of 2 methods agree")
+        assert said in json.dumps(nb.charts.method_ranks(trials).to_dict())
+
+
 def test_kendall_is_one_for_the_same_order_and_unknown_for_ties() -> None:
     assert kendall(np.array([1, 2, 3]), np.array([1, 2, 3])) == 1
     assert kendall(np.array([1, 2, 3]), np.array([3, 2, 1])) == -1

@@ -105,6 +105,7 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
 BUMP_NAME = 28  # characters of a name beside a line
 METHOD_STEP = 62  # pixels between methods
 BOARD = "board"
+BOLD = 3  # agents in first place on the board whose lines are thick; of more, none is
 
 
 def method_ranks(trials: Trials, *, top: int = 15) -> Chart:
@@ -131,6 +132,8 @@ def method_ranks(trials: Trials, *, top: int = 15) -> Chart:
     order = np.argsort(trials.board_ranks, kind="stable")
     shown = order[:top]
     head = distinct_head([agents[k] for k in shown], BUMP_NAME)
+    first = [k for k in order if agents[k] in trials.first] or [order[0]]
+    bold = first if len(first) <= BOLD else []
     columns = [BOARD, *(one.method for one in trials.ranked)]
     ranks = [trials.board_ranks, *(one.ranking.ranks for one in trials.ranked if one.ranking is not None)]
     rows: list[dict[str, Any]] = []
@@ -145,8 +148,8 @@ def method_ranks(trials: Trials, *, top: int = 15) -> Chart:
                     "method": column,
                     "rank": int(by_method[k]),
                     "height": at[int(k)],
-                    "left": f"{name}\u2002{int(by_method[k])}" if column == columns[0] else "",
-                    "style": int(k == order[0]),
+                    "left": f"{int(by_method[k])}\u2002{name}" if column == columns[0] else "",
+                    "style": int(k in bold),
                 }
             )
     n = len(shown)
@@ -156,20 +159,23 @@ def method_ranks(trials: Trials, *, top: int = 15) -> Chart:
     y = alt.Y("height:Q", axis=None, scale=alt.Scale(domain=[-0.7, n - 0.3], reverse=True, nice=False, zero=False))
     tips = [text("agent", "agent"), text("method", "method"), alt.Tooltip("rank:Q", title="rank")]
     lines = base.mark_line(strokeWidth=1.6, point=alt.OverlayMarkDef(size=36)).encode(x=x, y=y, tooltip=tips)
-    others = lines.transform_filter("datum.style == 0").encode(
-        detail=alt.Detail("agent:N"), opacity=alt.OpacityValue(0.75), color=alt.Color("agent:N", legend=None)
-    )
-    first = lines.transform_filter("datum.style == 1").mark_line(
-        style="nash", strokeWidth=4, point=alt.OverlayMarkDef(size=70)
+    coloured = lines.encode(detail=alt.Detail("agent:N"), color=alt.Color("agent:N", legend=None))
+    others = coloured.transform_filter("datum.style == 0").encode(opacity=alt.OpacityValue(0.75))
+    thick = (
+        (coloured if len(bold) > 1 else lines)
+        .transform_filter("datum.style == 1")
+        .mark_line(strokeWidth=4, point=alt.OverlayMarkDef(size=70), **({} if len(bold) > 1 else {"style": "nash"}))
     )
     names = base.transform_filter("datum.left != ''").mark_text(style="name", align="right", dx=-10).encode(
         x=x, y=y, text=alt.Text("left:N"), tooltip=tips
     )  # fmt: skip
-    agree = sum(one.ranking is not None and agents[order[0]] in one.ranking.winners for one in trials.ranked)
-    title = f"{agree:,} of {len(trials.ranked):,} methods put {shorten_to(agents[order[0]], BUMP_NAME, head)} first"
+    named = " or ".join(shorten_to(agents[k], BUMP_NAME, head) for k in bold)
+    title = f"{trials.agreeing:,} of {len(trials.ranked):,} methods " + (
+        f"put {named} first" if named else "agree with the board on an agent in first place"
+    )
     part = f"the first {n:,} of {len(agents):,} agents on the board" if n < len(agents) else "all agents"
     return titled(
-        layered(others, first, names).properties(width=len(columns) * METHOD_STEP, height=max(n, 2) * (ROW + 2)),
+        layered(others, thick, names).properties(width=len(columns) * METHOD_STEP, height=max(n, 2) * (ROW + 2)),
         title,
         [f"Each line is an agent, each column a method; higher is better. Shown: {part}.",
          "Lines that cross are agents that two methods order differently. Ties are drawn one below the other."],

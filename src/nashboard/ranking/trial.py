@@ -76,6 +76,13 @@ class Trials(Result):
         """Methods that apply to the data."""
         return tuple(trial for trial in self.trials if trial.ranking is not None)
 
+    @property
+    def agreeing(self) -> int:
+        """Number of methods that have an agent in first place that is in first place on the board."""
+        return sum(
+            one.ranking is not None and not set(self.first).isdisjoint(one.ranking.winners) for one in self.trials
+        )
+
     def table(self) -> Table:
         """Return one row per method that applies."""
         rows: list[tuple[Cell, ...]] = []
@@ -121,11 +128,9 @@ class Trials(Result):
 
     def summary(self) -> str:
         """Return one sentence: do the methods agree?"""
-        board = set(self.first)
-        alike = [one for one in self.ranked if one.ranking is not None and set(one.ranking.winners) & board]
-        count, of = len(alike), len(self.ranked)
+        of = len(self.ranked)
         moved = [one.method for one in self.ranked if one.copies is not None]
-        agree = f"{count} of {of} methods agree with the board on an agent in first place"
+        agree = f"{self.agreeing} of {of} methods agree with the board on an agent in first place"
         return f"{agree}; exact copies change first place for {len(moved)} of {of}" + (
             f" ({listed(moved, 4)})" if moved else ""
         )
