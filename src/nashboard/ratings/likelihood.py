@@ -40,7 +40,8 @@ SCALE = 1.5  # logits: the scale of the prior of the spread of ratings
 LIFT = 1e-13  # share of the trace that is put on the diagonal where the plain factor fails
 SMALL = 200  # nodes up to which numpy solves: loading scipy takes longer than such a fit
 DENSE = 2000  # nodes up to which a factorisation takes well under a second
-EXACT_TRACE = 300  # agents up to which the trace of the inverse is exact; beyond, from probes, to a thousandth
+EXACT_TRACE = 300  # agents up to which the trace of the inverse is exact; beyond, from probes, to a thousandth, unless
+MOST_PER_ROW = 10_000  # the cube of the agents is at most so many rows, where inverting costs less than probes
 PROBES = 64
 MOST_SECANTS = 40
 MOST_LOG_VARIANCE = 1.0  # of log sigma^2: with two or three agents the normal approximation has no meaning
@@ -579,7 +580,7 @@ def uncertainty(fit: FittedRows, normal: NormalPrior, sigma: float) -> tuple[flo
     The covariance is the inverse Hessian ``V``; its derivative is ``V Q V``, with ``Q`` the prior's Hessian.
     """
     n = int(normal.j[-1])
-    if n <= EXACT_TRACE:
+    if n <= EXACT_TRACE or (n <= DENSE and n**3 <= MOST_PER_ROW * fit.i.size):
         C = fit.solve(np.eye(n + 1 + fit.means.shape[1]))
         away = normal.deviate(fit.from_means(C))
         trace = float(np.trace(normal.deviate(fit.from_means(away.T))))
