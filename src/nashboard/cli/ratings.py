@@ -61,7 +61,6 @@ def elo(
       nashboard elo log.csv -r a=player -r b=rival -r outcome=won
     """
     from nashboard.ratings.elo import elo as fit
-    from nashboard.ratings.schedule import SIMILAR_OPPONENTS, pairs_similar_agents
 
     if errors is not options.ErrorMethod.bootstrap:
         options.refuse(("resamples", "seed", "workers"), "it is for --errors bootstrap")
@@ -87,8 +86,6 @@ def elo(
         progress=True,
     )
     listing.show(found.leaderboard(level))
-    if prior == "learned" and not (covariate or clustered) and pairs_similar_agents(matches):
-        note(f"{SIMILAR_OPPONENTS} --prior 0.01 does not rely on the schedule.")
     if covariate and found.without_covariates is not None:
         moved = largest_move(found)
         note(f"covariates move {moved[0]!r} most: from {moved[1]:.0f} to {moved[2]:.0f} points")

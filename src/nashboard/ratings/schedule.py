@@ -39,7 +39,7 @@ from nashboard.ratings.likelihood import (
 FEWEST = 8  # agents: of fewer, opponents say little
 JUDGED = 1_000  # agents who decide for larger leagues: those nearest to one of them in the schedule
 MOST_EDGES = 20_000_000  # of the opponents' prior: beyond, some agents have met nearly everybody
-OPEN, APART = 0.5, 0.1
+APART = 0.1
 RANDOM = 0.95  # second eigenvalue relative to that of a random schedule from which on opponents are a sample
 # Pairs were made from results if the surprise under the opponents' prior, at 40 agents, and `PER_GAP` times the
 # relative eigenvalue are together above `BY_RESULTS`: a line between Swiss tournaments, knock-outs and online ratings
@@ -47,12 +47,6 @@ RANDOM = 0.95  # second eigenvalue relative to that of a random schedule from wh
 BY_RESULTS, PER_GAP = 5.2, 4.0
 DRAWS = 40
 STRONG = 3.0  # logarithm of a Bayes factor (Kass and Raftery 1995)
-SIMILAR_OPPONENTS = (
-    "Opponents had more similar results than pairing at random explains. That is harmless if pairs were made from "
-    "results (Swiss tournaments); if they were made by known strength (matchmaking), intervals between distant agents "
-    "may be too narrow."
-)
-SURPRISING = 2.0  # standard deviations by which scores of opponents agree more than a model expects
 
 
 def learn_prior_of(matches: Matches, r: Floats) -> LearnedPrior:
@@ -81,19 +75,6 @@ def judged_part(matches: Matches) -> Matches:
     met = coo_array((np.ones(len(matches.pairs)), tuple(matches.pairs.T)), shape=(n, n)).tocsr()
     near = breadth_first_order(met, start, directed=False, return_predecessors=False)[:JUDGED]
     return replace(matches, clusters=None, sides=None).select([matches.agents[k] for k in sorted(near.tolist())])
-
-
-def pairs_similar_agents(matches: Matches) -> bool:
-    """Return whether scores of opponents agree more than pairing at random explains, and it was not strength.
-
-    That is so in Swiss tournaments, which the prior around the average agent suits, and in some weak matchmaking, where
-    it makes intervals too narrow.
-    """
-    part = judged_part(matches)
-    gaps = parts_of_schedule(part)
-    if gaps is None or gaps[1] >= OPEN or follows_strength(part):
-        return False
-    return Model.of(part, None).surprise(part, np.random.default_rng(0)) > SURPRISING
 
 
 def parts_of_schedule(matches: Matches) -> Floats | None:

@@ -11,7 +11,7 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.evaluation.problem import Problem
 from nashboard.ratings.hierarchical.systems import DENSE
-from nashboard.ratings.schedule import SIMILAR_OPPONENTS, choose_prior, pairs_similar_agents
+from nashboard.ratings.schedule import choose_prior
 
 FEW = 100  # draws below which the ends of intervals are rough
 UNBEATEN = "never lost a game: only the prior limits the rating."
@@ -51,11 +51,8 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
         found.append(f"{listed(data.unbeaten, 3)} {UNBEATEN}")
     if problem.draws.facts.get("around_opponents"):
         found.append(BY_STRENGTH)
-    elif isinstance(data, Matches) and not problem.literal:
-        if len(data.agents) > DENSE and choose_prior(data):
-            found.append(RELIES_ON_PRIOR)
-        elif pairs_similar_agents(data):
-            found.append(SIMILAR_OPPONENTS)
+    elif isinstance(data, Matches) and not problem.literal and len(data.agents) > DENSE and choose_prior(data):
+        found.append(RELIES_ON_PRIOR)
     if problem.literal and not problem.equilibrium.unique:
         found.append("There are several equilibria: the weights are those of maximum entropy.")
     if 1 < len(problem.draws) < FEW:
