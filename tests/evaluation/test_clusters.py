@@ -9,6 +9,7 @@ import pytest
 
 import nashboard as nb
 from nashboard.evaluation.audit.transitivity import transitivity
+from nashboard.evaluation.posterior.clusters import discount_clusters
 
 
 def vote_log(path: Path, column: str, *, ids: int = 500, times: int = 6, seed: int = 5) -> Path:
@@ -84,3 +85,73 @@ def test_of_a_large_log_a_column_is_suggested_and_cycles_are_not_claimed(
     assert not checked.cyclic
     assert "it may be noise" in checked.sentences()[1]
     assert not read(tmp_path / "votes.csv", cluster="prompt").dependent
+
+
+def log_of_tastes(seed: int, *, voters: int = 40, votes: int = 2000, taste: float = 1.0) -> tuple[nb.Matches, Any]:
+    """Return votes of few voters, some of whom vote often, with likings of their own, and the true gaps in logits.
+
+    The truth is the log-odds that a new voter prefers the best agent.
+    """
+    rng = np.random.default_rng(seed)
+    n = 10
+    strength = rng.normal(0, 0.5, n)
+    liking = rng.normal(0, taste, (voters, n))
+    often = rng.pareto(2.0, voters) + 0.3
+    voter = rng.choice(voters, votes, p=often / often.sum())
+    a = rng.integers(0, n, votes)
+    b = (a + rng.integers(1, n, votes)) % n
+    lead = strength[a] - strength[b] + liking[voter, a] - liking[voter, b]
+    won = rng.random(votes) < 1 / (1 + np.exp(-lead))
+    log = pl.DataFrame(
+        {
+            "model_a": [f"m{k}" for k in a],
+            "model_b": [f"m{k}" for k in b],
+            "winner": np.where(won, "model_a", "model_b"),
+            "voter": [f"v{k}" for k in voter],
+        }
+    )
+    away = np.subtract.outer(strength.max() - strength, rng.normal(0, taste * np.sqrt(2), 20_000))
+    share = (1 / (1 + np.exp(-away))).mean(axis=1)
+    return nb.read_matches(log, cluster="voter"), np.log(share / (1 - share))
+
+
+def test_votes_of_voters_with_tastes_count_as_fewer_games() -> None:
+    tastes, none = (discount_clusters(log_of_tastes(3, taste=taste)[0]) for taste in (1.0, 0.0))
+    assert tastes.games.sum() < 700
+    assert none.games.sum() > 1500  # few voters leave open whether they have tastes
+    assert tastes.clusters is None
+
+
+def test_a_fan_of_one_agent_makes_above_all_that_agent_uncertain() -> None:
+    matches, _ = log_of_tastes(5, taste=0.0, voters=400)
+    fan = pl.DataFrame({"model_a": "m3", "model_b": [f"m{k}" for k in (0, 1, 2, 4, 5, 6, 7, 8, 9)] * 17})
+    rows = [(a, b, "model_a", "fan") for a, b in fan.iter_rows()]
+    log = pl.DataFrame(rows, schema=["model_a", "model_b", "winner", "voter"], orient="row")
+    honest = pl.DataFrame(
+        [
+            (matches.agents[i], matches.agents[j], "model_a" if won else "model_b", f"v{k}-{side}")
+            for k, (i, j) in enumerate(matches.pairs)
+            for won, times, side in ((True, matches.wins[k], "a"), (False, matches.losses[k], "b"))
+            for side in [f"{side}{n}" for n in range(int(times))]
+        ],
+        schema=log.columns,
+        orient="row",
+    )
+    together = nb.read_matches(pl.concat([honest, log]), cluster="voter")
+    left = discount_clusters(together).games_per_agent / together.games_per_agent
+    at = together.agents.index("m3")
+    assert left[at] < 0.2
+    assert np.delete(left, at).min() > 0.4  # 17 votes that agree are a score of 7 points beside 400 votes' 10
+
+
+@pytest.mark.slow
+def test_gaps_are_covered_where_voters_have_tastes() -> None:
+    inside, sure = [], []
+    for seed in range(6100, 6130):
+        matches, truth = log_of_tastes(seed)
+        found = nb.evaluate(matches, n_resamples=200, methods=()).posterior
+        order = [int(agent[1:]) for agent in found.agents]
+        inside.append((found.gap_low - 1e-9 <= truth[order]) & (truth[order] <= found.gap_high + 1e-9))
+        sure += [truth[k] == 0 for k, p in zip(order, found.probability_top, strict=True) if p >= 0.95]
+    assert np.mean(inside) > 0.88  # 0.73 where each vote counts as one
+    assert not sure or np.mean(sure) > 0.8

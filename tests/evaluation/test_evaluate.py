@@ -414,7 +414,7 @@ def test_a_share_in_percent_is_rounded_as_the_board_rounds_it(share: float, said
 
 def test_a_warning_that_asks_ends_in_one_mark() -> None:
     data = nb.Matches.from_counts([[0, 9], [5, 0]], ["x", "y"])
-    said = nb.evaluate(replace(data, origin=data.origin.noting("in two spellings", "so it is")), n_resamples=2).warnings
+    said = nb.evaluate(replace(data, origin=data.origin.noting("spelt twice?", "so it is")), n_resamples=2).warnings
     assert {"Spelt twice?", "So it is."} <= set(said)
 
 

@@ -18,6 +18,7 @@ from nashboard.equilibrium.nash_average import nash_average, nash_average_scores
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
 from nashboard.errors import InputError, check_choice, check_level
 from nashboard.evaluation.classes import Classes, find_match_classes, find_payoff_classes, find_score_classes
+from nashboard.evaluation.posterior.clusters import discount_clusters
 from nashboard.evaluation.posterior.draws import Draws, literal_matches, literal_payoffs, literal_scores, single_class
 from nashboard.evaluation.posterior.duplicates import NearDuplicates, find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.items import is_item_table, pool_items
@@ -152,7 +153,13 @@ class Problem:
         if self.literal or isinstance(self.merged, Scores) or len(self.exact.first) < 3:
             return None
         merged = self.merged
-        return find_near_duplicates(merged) if isinstance(merged, Matches) else find_alike_payoffs(merged)
+        return find_near_duplicates(self.weighed) if isinstance(merged, Matches) else find_alike_payoffs(merged)
+
+    @cached_property
+    def weighed(self) -> Matches:
+        """Matches between the classes with as many games as clusters leave them."""
+        assert isinstance(self.merged, Matches)
+        return discount_clusters(self.merged)
 
     @property
     def alike(self) -> NearDuplicates | None:
@@ -196,7 +203,7 @@ class Problem:
                 return literal_matches(data, settings.selection, self.tolerance)
             if self.alike is not None and not self.alike.label.any():
                 return single_class(data, n)
-            return draw_matches(data, draws=n, rng=rng, workers=self.plan.workers, alike=self.alike)
+            return draw_matches(self.weighed, draws=n, rng=rng, workers=self.plan.workers, alike=self.alike)
         if isinstance(data, Scores):
             if self.literal:
                 return literal_scores(data, settings.scaling, settings.selection, self.tolerance)

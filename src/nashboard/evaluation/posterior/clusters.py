@@ -1,0 +1,118 @@
+"""Votes of one cluster that agree over several pairs: a voter with a taste, a prompt that suits some agents.
+
+The dispersion of results knows that votes of one cluster on one pair agree. A voter who likes an agent also agrees with
+itself against all opponents of the agent, which makes the agent's rating less certain than its number of votes says.
+The scores of clusters measure by how much, and games count less accordingly.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nashboard._types import Floats, Ints
+from nashboard.data.matches import Matches
+from nashboard.ratings.likelihood import dispersion_of_games, measure_dispersion, newton, pair_totals, win_rates
+
+ROUNDS = 30  # of the estimate of the variance of tastes, and of the weights of pairs; both converge geometrically
+PRIOR_CLUSTERS = 4.0  # clusters of its own that an agent needs for as much say as the league about its scatter
+
+
+def discount_clusters(matches: Matches) -> Matches:
+    """Return the matches with as many games as they are worth, without clusters.
+
+    Each agent gets the information that the scores of its clusters leave it, ``(sum W)^2 / sum of squared scores``:
+    games of a pair are multiplied by ``a_i a_j``, with ``a`` such that the information of every agent comes out so.
+    """
+    if matches.clusters is None:
+        return matches
+    scores = score_clusters(matches)
+    within = measure_dispersion(matches)
+    single = dispersion_of_games(matches)
+    worth = weigh_pairs(matches, scores.information, within / np.maximum(scores.scatter(single), within))
+    share = worth * single / within
+    return replace(
+        matches,
+        wins=matches.wins * share,
+        draws=matches.draws * share,
+        losses=matches.losses * share,
+        fractions=None if matches.fractions is None else matches.fractions * share,
+        clusters=None,
+        sides=None,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterScores:
+    """The score of each agent in each cluster: points beyond those that the other clusters of the pair let expect."""
+
+    agent: Ints  # (k,) one row per agent and cluster
+    score: Floats  # (k,)
+    expected: Floats  # (k,) variance of the score if all games were independent and decisive
+    weight: Floats  # (k,) information of the cluster's games about the agent: what a taste of 1 adds to the score
+    information: Floats  # (p,) information of the games of each pair
+
+    def scatter(self, single: float) -> Floats:
+        """Return the variance of each agent's score relative to independent decisive games.
+
+        ``single`` is that of independent games. A taste of variance ``v`` adds ``v weight^2`` to the variance of a
+        score; ``v`` is estimated by weighted least squares from all scores. An agent whose own scores scatter more
+        than that, by more than one standard error, gets the mean of both, by its effective number of clusters.
+        """
+        variance, independent = 0.0, single * self.expected
+        for _ in range(ROUNDS):
+            model = independent + variance * self.weight**2
+            trust = (self.weight / np.maximum(model, 1e-300)) ** 2
+            variance = max(float(trust @ (self.score**2 - independent)), 0.0) / max(
+                float(trust @ self.weight**2), 1e-300
+            )
+        model = independent + variance * self.weight**2
+        n = int(self.agent.max()) + 1
+        told, seen, alone, squares = (
+            np.bincount(self.agent, part, n) for part in (model, self.score**2, self.expected, model**2)
+        )
+        clusters = told**2 / np.maximum(squares, 1e-300)
+        own = (PRIOR_CLUSTERS + clusters * seen / np.maximum(told, 1e-300)) / (PRIOR_CLUSTERS + clusters)
+        chance = np.sqrt(2 / (PRIOR_CLUSTERS + clusters))
+        return np.asarray(told / np.maximum(alone, 1e-300) * np.maximum(own - chance, 1.0))
+
+
+def score_clusters(matches: Matches) -> ClusterScores:
+    """Return the scores of all clusters, each beside the other games of its pairs and one more as ratings expect."""
+    split, n, pairs = matches.clusters, len(matches.agents), len(matches.pairs)
+    assert split is not None
+    (i, j), games = matches.pairs.T, matches.games
+    totals, r = pair_totals(matches, prior=1.0), np.zeros(n + 1)
+    newton(totals, r, np.ones(r.size, dtype=bool))
+    p = win_rates(r[i] - r[j])
+    points = matches.wins + matches.draws / 2
+    q = (points + p) / (games + 1)
+    code, where = np.unique(split.cluster * pairs + split.pair, return_inverse=True)
+    m = np.bincount(where, split.wins + split.draws + split.losses)
+    won, pair, cluster = np.bincount(where, split.wins + split.draws / 2), code % pairs, code // pairs
+    others = np.maximum(games[pair] - m, 0.0) + 1
+    residual = won - m * (points[pair] - won + p[pair]) / others
+    coin = (q * (1 - q))[pair]
+    keys, row = np.unique(np.concatenate([cluster * n + i[pair], cluster * n + j[pair]]), return_inverse=True)
+
+    def add_up(part: Floats, sign: float = 1.0) -> Floats:
+        return np.asarray(np.bincount(row, np.concatenate([part, sign * part]), keys.size), dtype=np.float64)
+
+    return ClusterScores(
+        agent=keys % n,
+        score=add_up(residual, -1.0),
+        expected=add_up(coin * m * (1 + m / others)),
+        weight=add_up(coin * m),
+        information=games * q * (1 - q),
+    )
+
+
+def weigh_pairs(matches: Matches, information: Floats, wanted: Floats) -> Floats:
+    """Return ``a_i a_j`` of each pair, at most 1; each agent keeps the ``wanted`` share of its information."""
+    (i, j), n = matches.pairs.T, len(matches.agents)
+    total = np.bincount(i, information, n) + np.bincount(j, information, n)
+    a = np.sqrt(wanted)
+    for _ in range(ROUNDS):
+        share = np.minimum(a[i] * a[j], 1.0)
+        kept = np.bincount(i, information * share, n) + np.bincount(j, information * share, n)
+        a *= np.sqrt(wanted * total / np.maximum(kept, 1e-300))
+    return np.asarray(np.minimum(a[i] * a[j], 1.0))
