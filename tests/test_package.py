@@ -57,6 +57,14 @@ def test_dependencies_are_ranges_not_exact_versions() -> None:
     assert not [entry for entry in every if "==" in entry]
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
+def test_the_source_distribution_contains_all_that_its_tests_read() -> None:
+    done = subprocess.run(["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=True)
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    kept = {path.partition("/")[0] for path in done.stdout.splitlines()}
+    assert kept - {*build["targets"]["sdist"]["include"]} == {".gitignore", "pyproject.toml"}  # which hatch adds
+
+
 def test_no_file_of_the_product_knows_the_folder_beside_it() -> None:
     shared = "shared" + "/"
     assert not [path for path in (ROOT / "src").rglob("*.py") if f"../{shared}" in path.read_text()]
