@@ -39,7 +39,12 @@ READING = {
     "--table": ["--table", "games"],
     "--query": ["--query", "select 1"],
 }
-CONNECTING = {"--min-games": ["--min-games", "1000"], "--components": ["--components", "each", "--format", "json"]}
+CONNECTING = {
+    "--agents": ["--agents", "nobody"],
+    "--exclude": ["--exclude", "nobody"],
+    "--min-games": ["--min-games", "1000"],
+    "--components": ["--components", "each", "--format", "json"],
+}
 LISTING = {"--top": ["--top", "2", "--format", "json"], "--output": ["-o", "nowhere/x.csv"]}
 # command -> option -> (words without it, words that it adds); the output, or the exit code, must differ
 CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
@@ -133,6 +138,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--pair": ([LOG], ["--pair", "a", "b"]),
         "--probability": ([LOG], ["--probability", "0.99"]),
         "--seed": ([LOG, "--format", "json"], ["--seed", "7"]),
+        "--missing": ([HOLES], ["--missing", "worst"]),
         "--format": ([LOG], ["--format", "json"]),
     },
     "changes": {
@@ -146,6 +152,7 @@ CASES: dict[str, dict[str, tuple[list[str], list[str]]]] = {
         "--judge": ([LOG], ["--judge", "board"]),
         "--voter": ([LOG], ["--voter", "language"]),
         "--by": ([SCORES], ["--by", "items"]),
+        "--missing": ([HOLES], ["--missing", "worst"]),
         "--format": ([LOG], ["--format", "json"]),
     },
     "voters": {

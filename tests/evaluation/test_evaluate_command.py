@@ -2,6 +2,7 @@ import csv
 import functools
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,8 @@ def test_segments_have_a_board_each_and_a_comparison(run: Run, log: str, tmp_pat
     assert "language = English" in done.stdout
     assert "ranks by language" in done.stdout
     assert " between segments beyond noise, measured from" in done.stdout
+    short = run(log, "--resamples", "3", "--segment", "language", "--top", "1").stdout
+    assert len(re.findall("--top [0-9]+ shows all", short)) == 3  # two boards and the comparison
     target = tmp_path / "boards.json"
     run(log, "--resamples", "3", "--segment", "language", "-o", str(target))
     boards = json.loads(target.read_text(encoding="utf-8"))

@@ -21,8 +21,8 @@ def holes(tmp_path: Path) -> str:
 def test_commands_without_a_model_refuse_missing_scores_in_the_same_words(name: str, command: Run, holes: str) -> None:
     said = command(name, holes, *FAST.get(name, []), code=2).stderr
     assert said == (
-        "nashboard: 1 of 12 scores are missing (agents with most: 'bob' 1; tasks with most: 'trivia' 1): say what to "
-        "do with --missing drop-agents, drop-tasks, mean, median, worst\n"
+        "nashboard: 1 of 12 scores are missing (agents with most: 'bob' 1; tasks with most: 'trivia' 1): choose "
+        "one of --missing drop-agents, drop-tasks, mean, median, worst\n"
     )
 
 

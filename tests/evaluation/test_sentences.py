@@ -389,3 +389,10 @@ def test_the_brief_headline_is_no_surer_than_the_headline() -> None:
 def test_the_title_of_the_chart_begins_the_verdict(case: str) -> None:
     found = evaluation(case)
     assert found.verdict[0].startswith(describe_top(found.board))
+
+
+def test_notes_on_reading_come_after_warnings() -> None:
+    rows = [("ann", "bob", "win"), ("bob", "cid", "win"), ("ann", "cid", "win"), ("ann", "bob", "?")]
+    said = nb.evaluate(nb.read_matches(rows * 3, bad_rows="skip"), n_resamples=5).warnings
+    assert "never lost a game" in said[0]
+    assert "bad rows left out" in said[-1]

@@ -12,6 +12,7 @@ import nashboard as nb
 from commands import run
 from nashboard.data.games import Games
 from nashboard.online.models import load
+from nashboard.ratings.rating import Coefficient
 
 FILES = Path(__file__).parents[1] / "files"
 
@@ -104,7 +105,7 @@ def test_covariates_on_the_command_line(tmp_path: Path) -> None:
     for word in ("first side:", "longer:", "same:", "draws:"):
         assert word in shown.stdout
     elo = nb.elo(path, covariates=["longer", "same"], first_advantage=True, draws="davidson")
-    assert f"longer: {elo.coefficients[0].value:+.1f} Elo points" in shown.stdout
+    assert elo.coefficients[0].sentence(" per unit") in shown.stdout
     assert "covariates move" in shown.stderr
     assert len(json.loads(run("elo", path, "--covariate", "longer", "--format", "json").stdout)["rows"]) == 6
 
@@ -136,3 +137,10 @@ def test_a_log_that_inspect_reads_is_no_traceback_online(tmp_path: Path) -> None
     path.write_text("winner,loser\nann,bob\ncat,bob\nann,cat\nbob,ann\n")
     run("online", path, "--state", tmp_path / "league.npz")
     assert load(tmp_path / "league.npz").league.games == 4
+
+
+def test_an_effect_is_shown_with_the_digits_that_its_error_leaves() -> None:
+    small = Coefficient(name="length", value=-0.0234, stderr=0.029)
+    large = Coefficient(name="first side", value=35.26, stderr=4.0)
+    assert small.sentence(" per unit") == "length: -0.023 Elo points per unit, 95% interval -0.080 to 0.033"
+    assert large.sentence() == "first side: +35.3 Elo points, 95% interval 27.4 to 43.1"

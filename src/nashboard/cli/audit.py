@@ -78,7 +78,7 @@ def audit(
         raise InputError(f"--show all is for text: {listing.format} contains one table")
     check_level(level)
     options.check_names(fail_on, options.AUDIT)
-    read_in = reading.data(source)  # missing scores are audited too
+    read_in = connecting.read(source, reading)  # missing scores are audited too
     data = connecting.keep(read_in if missing is None else whole(read_in, missing))
     with show_progress("Auditing ..."):
         found = run(data, level=level, margin=margin, noise=options.word(noise))
@@ -176,7 +176,7 @@ def stress(
         counts = [int(part) for part in copies.split(",")]
     except ValueError:
         raise InputError(f"--copies {copies!r} must be whole numbers separated by commas, such as 1,10,100") from None
-    data = connecting.keep(whole(reading.data(source), missing))
+    data = connecting.keep(whole(connecting.read(source, reading), missing))
     with show_progress("Entering copies ..."):
         found = run(
             data,

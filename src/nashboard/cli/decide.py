@@ -13,7 +13,7 @@ from nashboard._text import number_of
 from nashboard.cli import options
 from nashboard.cli.options import SourceArgument
 from nashboard.cli.output import Listing, Showing, note
-from nashboard.cli.reading import Connecting, Reading
+from nashboard.cli.reading import Connecting, Reading, whole
 from nashboard.errors import InputError, check_level
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def compare(
     from nashboard.evaluation.evaluate import evaluate
 
     options.check_names(fail_on, options.COMPARE)
-    data = connecting.keep(reading.data(source), of=a)
+    data = connecting.keep(connecting.read(source, reading), of=a)
     if not isinstance(data, Matches | Scores):
         raise InputError(f"{source!r} contains payoffs: compare takes matches or scores")
     if a is None and len(data.agents) == 2:
@@ -152,6 +152,7 @@ def plan(
     ] = None,
     probability: Annotated[float, typer.Option(help="Certainty for which the number of games is computed.")] = 0.95,
     seed: options.Seed = options.SEED,
+    missing: options.Missing = None,
 ) -> None:
     """Plan what to measure next.
 
@@ -169,7 +170,9 @@ def plan(
 
     if pair is not None:
         options.refuse(("target",), "--pair is the goal")
-    data = connecting.keep(reading.data(source), one="a plan divides its games over agents that met")
+    data = connecting.keep(
+        whole(connecting.read(source, reading), missing), one="a plan divides its games over agents that met"
+    )
     if not isinstance(data, Matches | Scores):
         raise InputError(f"{source!r} contains payoffs: plan takes matches or scores")
     goal = pair if pair is not None else int(target) if target.isdecimal() else target
@@ -215,7 +218,7 @@ def changes(
     if None not in kept:
         options.refuse(EVALUATING, "all of these are saved evaluations")
     series = [
-        one or evaluate(connecting.keep(reading.data(source), one=NOT_EACH), **settings)
+        one or evaluate(connecting.keep(connecting.read(source, reading), one=NOT_EACH), **settings)
         for one, source in zip(kept, names, strict=True)
     ]
     found = run(series[-2], series[-1])
@@ -245,6 +248,7 @@ def influence(
     ] = None,
     voter: options.Voter = None,
     by: Annotated[By | None, typer.Option(help="Item-level scores: remove single items, or whole tasks.")] = None,
+    missing: options.Missing = None,
 ) -> None:
     """Find the fewest votes or tasks that decide first place.
 
@@ -264,10 +268,10 @@ def influence(
     from nashboard.data.scores import Scores
     from nashboard.evaluation.decide.influence import influence as run
 
-    games = read_rows(source, reading, voter) if connecting == Connecting() else None
+    games = read_rows(source, reading, voter) if connecting == Connecting() and missing is None else None
     if voter is not None and games is None:
-        raise InputError("--voter needs the whole log: leave out --min-games and --components")
-    data = games or connecting.keep(reading.data(source))
+        raise InputError("--voter needs the whole log: leave out options that choose agents")
+    data = games or connecting.keep(whole(connecting.read(source, reading), missing))
     if isinstance(data, Payoffs):
         raise InputError(f"{source!r} contains payoffs: influence takes matches or scores")
     if not isinstance(data, Scores):
@@ -350,7 +354,7 @@ def exposure(
 
     if listing.format is options.Format.csv:
         options.refuse(("family",), "csv contains the agents alone; text and json contain families")
-    data = connecting.keep(reading.data(source))
+    data = connecting.keep(connecting.read(source, reading))
     if not isinstance(data, Matches):
         raise InputError(f"{source!r} does not contain matches: exposure is about games between agents")
     with show_progress("Fitting ratings ..."):

@@ -228,7 +228,7 @@ def show_boards(
         board = found.screen(columns)
         show(listing.shorten(board) if how is Format.text else board.head(listing.top or len(board.rows)), how)
         typer.echo("")
-    show(table, how)
+    show(listing.shorten(table) if how is Format.text else table.head(listing.top or len(table.rows)), how)
 
 
 def one_segment(data: "Data", name: str, evaluating: Evaluating, options: dict[str, Any]) -> "Evaluation | None":

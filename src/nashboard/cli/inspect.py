@@ -85,7 +85,7 @@ def hodge(
         refuse(("split",), "the table of cycles has no shares")
     elif listing.format is Format.csv:
         refuse(("cycles", "split"), "csv contains the ratings alone; --show cycles or json contains cycles")
-    data = reading.data(source)
+    data = connecting.read(source, reading)
     if isinstance(data, Scores):
         raise InputError(
             f"{source!r} contains scores of agents on tasks, not agents against agents: use nashboard latent"

@@ -64,7 +64,8 @@ def rank(
         data = connecting.to_rank(source, reading, missing)
     else:
         options.refuse(
-            ("scaling", "missing", "components", "min_games"), "--prompts ranks the matches of all prompts together"
+            ("scaling", "missing", "components", "min_games", "agents", "exclude"),
+            "--prompts ranks the matches of all prompts together",
         )
         data = read_parts(source, prompts, reading, most=MOST_PROMPTS)
     ranking = rank_agents(data, method, scaling=options.word(scaling), **chosen_options)

@@ -67,7 +67,8 @@ def elo(
     clustered = first_advantage and any(pair.startswith("cluster=") for pair in reading.read or ())
     if covariate or clustered:
         options.refuse(
-            ("min_games", "components"), "these games are fitted row by row: use -r min_games= or -r components="
+            ("agents", "exclude", "min_games", "components"),
+            "these games are fitted row by row: use -r where=, -r min_games= or -r components=",
         )
         matches: Any = reading.games(source, covariates=covariate or [], grouped=True)
     else:
@@ -172,7 +173,7 @@ def predict(
     league = is_state(source)
     if league:
         options.refuse(
-            ("k", "prior", "min_games", "components", "as_format", "read", "table", "query"),
+            ("k", "prior", "agents", "exclude", "min_games", "components", "as_format", "read", "table", "query"),
             f"{source!r} is an online league, which has its own ratings",
         )
     rows, notes = (

@@ -81,13 +81,19 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Connecting:
-    """The options that choose among agents of matches; a command takes them as one parameter."""
+    """The options that choose among agents; a command takes them as one parameter."""
 
+    agents: options.Agents = None
+    exclude: options.Exclude = None
     min_games: options.MinGames = None
     components: options.ComponentsOption = Components.error
 
+    def read(self, source: str, reading: Reading, *, tell: bool = True) -> "Data":
+        """Read the data of the agents that are asked for."""
+        return choose_agents(reading.data(source, tell=tell), self.agents, self.exclude)
+
     def keep(self, data: Any, *, of: str | None = None, one: str = "") -> Any:
-        """Return the data of agents with enough games, of the largest group or of the one whose turn it is, as asked.
+        """Return the data of chosen agents with enough games, of the largest group or of the one whose turn it is.
 
         ``of`` is an agent whose group is meant, and ``one`` why a command takes one group only.
         """
@@ -112,7 +118,7 @@ class Connecting:
         """Read matches; ratings have no use for anything else."""
         from nashboard.data.matches import Matches
 
-        data = reading.data(source)
+        data = self.read(source, reading)
         if not isinstance(data, Matches):
             kind = type(data).__name__.lower()
             raise InputError(f"{source!r} contains {kind}, not matches: ratings need results of matches")
@@ -123,7 +129,7 @@ class Connecting:
         """Read complete scores, or matches of agents that met, and refuse options of the other kind of data."""
         from nashboard.data.scores import Scores
 
-        data = whole(reading.data(source), missing)
+        data = whole(self.read(source, reading), missing)
         if isinstance(data, Scores):
             refuse(("min_games", "components"), FOR_MATCHES)
         else:
@@ -139,8 +145,6 @@ class Evaluating(Connecting):
     resamples: options.Resamples = options.RESAMPLES
     seed: options.Seed = options.SEED
     level: options.Level = options.LEVEL
-    agents: options.Agents = None
-    exclude: options.Exclude = None
     segment: options.Segment = None
     anchor: options.Anchor = None
     scaling: options.ScalingOption = options.Scaling.range
@@ -175,8 +179,7 @@ class Evaluating(Connecting):
         """Read the data with the agents that are asked for and without holes, and refuse options of other data."""
         from nashboard.data.scores import Scores
 
-        chosen = choose_agents(reading.data(source, tell=False), self.agents, self.exclude)
-        data = complete_scores(chosen, self.missing, modelled=True)
+        data = complete_scores(self.read(source, reading, tell=False), self.missing, modelled=True)
         if isinstance(data, Scores):
             refuse(("anchor", "min_games", "components"), FOR_MATCHES)
             return data
@@ -238,7 +241,7 @@ def complete_scores(data: "Data", missing: str | None, *, modelled: bool = False
     if not isinstance(data, Scores) or not data.missing.any() or (missing is None and modelled):
         return data
     if missing is None:
-        data.require_complete(f"say what to do with --missing {', '.join(MissingWay)}")
+        data.require_complete(f"choose one of --missing {', '.join(MissingWay)}")
         return data
     what: Any = missing.removeprefix("drop-")
     return data.drop(what) if what != missing else data.fill(what)

@@ -155,9 +155,8 @@ class EloRatings(Rating):
 
     def notes(self) -> tuple[str, ...]:
         """Return how the ratings were made, and what else was estimated."""
-        effects = [*([self.first_advantage] if self.first_advantage else []), *self.coefficients]
-        told = [f"{c.name}: {c.value:+.1f} Elo points, 95% interval {c.interval[0]:.1f} to {c.interval[1]:.1f}"
-                for c in effects]  # fmt: skip
+        told = [self.first_advantage.sentence()] if self.first_advantage else []
+        told += [one.sentence(" per unit") for one in self.coefficients]
         if not np.isnan(self.draw_strength):
             told.append(f"draws: {self.draw_strength / (2 + self.draw_strength):.1%} of games between equals")
         rough = self.covariance.accuracy if self.covariance is not None else 0.0

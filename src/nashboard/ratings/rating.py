@@ -64,6 +64,12 @@ class Coefficient:
         half = NORMAL_95 * self.stderr
         return self.value - half, self.value + half
 
+    def sentence(self, per: str = "") -> str:
+        """Return value and interval with the digits that the interval leaves certain."""
+        decimals = max(1, 1 - math.floor(math.log10(self.stderr))) if 0 < self.stderr < math.inf else 1
+        low, high = (f"{end:.{decimals}f}" for end in self.interval)
+        return f"{self.name}: {self.value:+.{decimals}f} Elo points{per}, 95% interval {low} to {high}"
+
 
 class Rating(Drawn):
     """A fitted rating: one number per agent, errors and predictions."""

@@ -28,20 +28,13 @@ UNCOUNTED = "The win rates come without numbers of games: they are taken as exac
 
 
 def write_warnings(problem: Problem) -> tuple[str, ...]:
-    """Return what to know before relying on the board."""
+    """Return what to know before relying on the board: what may make it wrong, then how the data were read."""
     data = problem.data
-    found = [sentence(note) for note in problem.notes]
     what = "results" if isinstance(data, Matches) else "data"  # equal results of few games may be chance
-    found += copy_warning(problem.exact.groups(data.agents), problem.settings.call, what)
+    found = copy_warning(problem.exact.groups(data.agents), problem.settings.call, what)
     if problem.tasks is not None and isinstance(data, Scores):
         found += copy_warning(problem.tasks.groups(data.tasks), "tasks", "data")
     found += pool_warning(problem)
-    found += [sentence(str(left)) for left in problem.given.origin.left_out]
-    found += [
-        sentence(note)
-        for note in problem.given.origin.notes
-        if not note.startswith(CHOSEN) and note != NO_COUNTS and note not in problem.notes
-    ]
     found += mean_warning(data)
     if isinstance(data, Payoffs) and problem.literal and problem.settings.noise == "model":
         found.append("The payoffs have neither standard errors nor numbers of games: they are taken as exact.")
@@ -57,6 +50,13 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
         found.append("There are several equilibria: the weights are those of maximum entropy.")
     if 1 < len(problem.draws) < FEW:
         found.append(f"{len(problem.draws):,} draws are few: the ends of intervals are rough below {FEW}.")
+    found += [sentence(note) for note in problem.notes]
+    found += [sentence(str(left)) for left in problem.given.origin.left_out]
+    found += [
+        sentence(note)
+        for note in problem.given.origin.notes
+        if not note.startswith(CHOSEN) and note != NO_COUNTS and note not in problem.notes
+    ]
     return tuple(dict.fromkeys(found))
 
 
