@@ -137,6 +137,18 @@ def test_tasks_that_say_nothing_or_the_opposite_are_named() -> None:
     assert any("left out" in note for note in found.notes)
 
 
+def test_a_task_that_shares_no_skill_but_a_negative_correlation_points_the_wrong_way() -> None:
+    rng = np.random.default_rng(3)
+    skill = rng.normal(size=(18, 1))
+    values = skill * rng.uniform(5, 15, 12) + 50 + rng.normal(0, 3, (18, 12))
+    backwards = 22 - 4 * skill + rng.normal(0, 1, (18, 1))
+    scores = nb.Scores.from_array(np.hstack([values, rng.normal(25, 3, (18, 2)), backwards]))
+    found = audit(scores, n_resamples=20)
+    assert found.tasks[0].having("wrong way") == ("task 15",)
+    assert set(found.tasks[0].having("unknown")) == {"task 13", "task 14"}
+    assert not check(found, "no task points the wrong way").passed
+
+
 def test_a_task_shown_to_differ_by_less_than_noise_is_equivalent() -> None:
     rng = np.random.default_rng(1)
     truth = np.column_stack([np.linspace(0.2, 0.8, 40), np.linspace(0.2, 0.8, 40), np.full(40, 0.5)])

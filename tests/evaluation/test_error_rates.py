@@ -1,5 +1,7 @@
 """How often sentences of the verdict are right and wrong, over simulated data whose truth is known."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -78,7 +80,7 @@ def test_three_agents_with_nothing_but_noise_are_hardly_ever_ordered() -> None:
 
 def doubted(found: nb.Evaluation) -> str:
     """Return the sentence that doubts the direction of a task, or nothing."""
-    return next((line for line in found.verdict if line.startswith("First place depends on ")), "")
+    return next((line for line in found.verdict if re.match("First place (may depend|depends) on ", line)), "")
 
 
 @pytest.mark.parametrize("skills", [1, 3])
@@ -99,5 +101,5 @@ def test_an_inverted_task_that_decides_is_doubted_and_no_other(agents: int, task
         truth[:, 0] = truth[:, 0].max() + truth[:, 0].min() - truth[:, 0]
         line = doubted(nb.evaluate(measure(rng, truth), n_resamples=100))
         said += bool(line)
-        assert not line or line.startswith("First place depends on 'task 1', ")
+        assert not line or re.match("First place (may depend|depends) on 'task 1', ", line)
     assert said >= 14

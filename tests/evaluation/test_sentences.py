@@ -34,6 +34,7 @@ REASON = "(differs? by less than|shows? no difference|shares? no skill with) .*"
 NAMES = r".+ \(\d\.\d\d\)( and [\d,]+ more)?"
 NEXT = f"; next (is|are) {NAMES}"
 BELOW = f" Everybody else is below {P}\\."
+THEN = rf"( Next (is|are) {NAMES}\.)?"
 
 
 def ladder(strengths: Floats, games: int, seed: int, *, met: str = "all") -> nb.Matches:
@@ -162,16 +163,18 @@ VERDICT = {
     rf"{WHO}{SAME} is probably first \(P = {P}\){NEXT}\.({BELOW})?": {
         "ladder", "close", "star", "copies", "probably",
     },
-    rf"{WHO} \({P}\) is first\. {NAMES} may share it\.": {"groups"},
+    rf"{WHO} \({P}\) is first\. {NAMES} may share it\.{THEN}": {"groups"},
     rf"First place is undecided: the candidates are {NAMES}\.({BELOW})?": {
         "even", "thin", "two alike",
     },
-    rf"({N} of|All) {N} \w+{ONCE} share first place: {NAMES}\.( {NAMES} may share it\.)?": {"cycle"},
-    rf"({N} of|All) {N} \w+{ONCE} are at the top with a probability of at least 1/2: {NAMES}\. Whether .* is .*\.": {
+    rf"({N} of|All) {N} \w+{ONCE} share first place: {NAMES}\.( {NAMES} may share it\.)?{THEN}": {"cycle"},
+    rf"({N} of|All) {N} \w+{ONCE} are at the top with a probability of at least 1/2: {NAMES}\. Whether .*\.{THEN}": {
         "rotation",
     },
     rf"(agent {N} played \d games?(; )?)+\.": {"newcomer"},
-    r"First place depends on 'task 6', .*: if a low one is, pass lower_is_better=\['task 6'\] \(.*\)\.": {"inverted"},
+    r"First place (may depend|depends) on 'task 6', .*: if a low one is, pass lower_is_better=\['task 6'\] .*\.": {
+        "inverted",
+    },
     r"All 4 agents are equivalent: nothing in these data separates them\.": {"draws"},
     rf"{WHO} is first: it is the only member of the equilibrium\.": {"exact ladder", "rates"},
     rf"({N} of|All) {N} agents{ONCE} share first place: [^(]*\.": {"exact", "payoffs", "exact scores"},

@@ -195,11 +195,12 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
             pass
         elif state == "equivalent":
             status = "equivalent"
+        elif wrong[k] and status is None:  # noise alone does not correlate, whether or not it is known
+            status = "wrong way"
         elif state != "tells agents apart" and (status or p_noise == p_noise or task in unrelated):
             status = status or "unknown"
         else:
-            status = "wrong way" if wrong[k] else near_limit(column, raw.scaling)
-            status = status or ("leans wrong" if correlation[k] < 0 else "fine")
+            status = near_limit(column, raw.scaling) or ("leans wrong" if correlation[k] < 0 else "fine")
         findings.append(
             TaskFinding(
                 task=task,

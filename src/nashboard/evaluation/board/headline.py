@@ -20,7 +20,8 @@ def headline(board: Board) -> str:
             return f"{next(iter(first))} is first: it is the only member of the equilibrium."
         return f"{share_of(len(first), board)} share first place: {listed(list(first), NAMED)}."
     if len(first) > 1:
-        return shared_headline(first, board)
+        more = {name: p for name, p in chances.items() if MENTIONED <= p < LIKELY}
+        return shared_headline(first, board) + (f" Next {next_named(more)}." if more else "")
     leader = find_leader(chances)
     others = {name: p for name, p in chances.items() if name != leader and p >= MENTIONED}
     rest = [p for name, p in chances.items() if name != leader and name not in others]
@@ -28,7 +29,7 @@ def headline(board: Board) -> str:
     if leader is None:
         named = others or dict(list(chances.items())[:NAMED])
         return f"First place is undecided: the candidates are {name_most(named)}.{below}"
-    following = f"; next {'is' if len(others) == 1 else 'are'} {name_most(others, 3)}" if others else ""
+    following = f"; next {next_named(others)}" if others else ""
     return f"{leader} is {first_in_words(chances[leader])} (P = {chances[leader]:.2f}){following}.{below}"
 
 
@@ -92,6 +93,11 @@ def find_leader(chances: dict[str, float]) -> str | None:
 def first_in_words(p: float | None) -> str:
     """Return what the only agent is called that is likely to be at the top, given P(top); None where there is none."""
     return "first" if p is None or p >= SURE else "probably first"
+
+
+def next_named(others: dict[str, float]) -> str:
+    """Return the likeliest of those who are not likely to be first: ``is a (0.21)``."""
+    return f"{'is' if len(others) == 1 else 'are'} {name_most(others, 3)}"
 
 
 def name_most(chances: dict[str, float], most: int = NAMED) -> str:

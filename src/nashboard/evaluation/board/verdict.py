@@ -145,14 +145,16 @@ def direction_sentence(problem: Problem, tasks: Board | None) -> str:
     doubtful = [
         task
         for k, task in enumerate(tasks.names)
-        if tasks.probability_top[k] >= LIKELY
-        and not problem.data.lower_is_better[k]
+        if not problem.data.lower_is_better[k]
+        and tasks.probability_top[k] >= (MENTIONED if negative[k] else LIKELY)
         and (negative[k] or (named and is_called_low(task)))
     ]
     if not doubtful:
         return ""
     remedy = f"if a low one is, pass {spell_option('lower_is_better', doubtful)}"
-    return f"First place depends on {listed(doubtful, 3)}, where a high score counts as good: {remedy}."
+    decides = dict(zip(tasks.names, tasks.probability_top, strict=True))
+    depends = "depends" if any(decides[task] >= LIKELY for task in doubtful) else "may depend"
+    return f"First place {depends} on {listed(doubtful, 3)}, where a high score counts as good: {remedy}."
 
 
 def task_sentence(problem: Problem, tasks: Board | None) -> str:
