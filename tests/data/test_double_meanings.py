@@ -6,6 +6,7 @@ from pathlib import Path
 
 import chess.pgn
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -246,3 +247,20 @@ def test_games_are_those_that_python_chess_finds(seed: int, tmp_path: Path) -> N
     while (game := chess.pgn.read_headers(stream)) is not None:
         found.append(tuple(game[tag] for tag in ("White", "Black", "Result", "Date")))
     assert list(iterate_pgn(PlainFile(path=write(tmp_path, text, "games.pgn"), name="games"))) == found
+
+
+def test_points_under_one_name_belong_to_the_side_before_them(tmp_path: Path) -> None:
+    text = "Date,Visitor/Neutral,PTS,Home/Neutral,PTS,,,Notes\n2024-01-01,x,90,y,100,,,\n2024-01-02,y,80,z,70,,,\n"
+    path = write(tmp_path, text)
+    assert counts(nb.read_matches(path)) == {("x", "y"): (0, 0, 1), ("y", "z"): (1, 0, 0)}
+    assert counts(nb.read_matches(pd.read_csv(path))) == {("x", "y"): (0, 0, 1), ("y", "z"): (1, 0, 0)}
+    for text in ("home,home,away,winner\nx,y,z,x\n", "home,away,winner,winner\nx,y,x,x\n", "agent,go,go\nx,1,2\n"):
+        with pytest.raises(nb.InputError, match="more than once"):
+            nb.read(write(tmp_path, text))
+
+
+def test_games_to_come_are_left_out_where_scores_are_text(tmp_path: Path) -> None:
+    text = "Wk,Home,xG,Score,xG,Away\n1,x,0.3,0–3,1.9,y\n1,y,0.8,2–1,1.2,z\n,,,,,\n2,z,,,,x\n"
+    matches = nb.read_matches(write(tmp_path, text))
+    assert counts(matches) == {("x", "y"): (0, 0, 1), ("y", "z"): (1, 0, 0)}
+    assert left_out(matches) == [("rows", 1, "no score in 'Score'")]

@@ -171,8 +171,10 @@ def make_matches(result: PairCounts) -> Matches:
 
 def describe_ignored(result: PairCounts) -> str:
     """Return why matches with a known label are left out."""
-    unfinished = result.words is not None and result.words.ignored == (UNFINISHED,) and not result.table.rules
-    return f"they were not finished ({UNFINISHED})" if unfinished else "outcomes= ignores their label"
+    if result.words is None or result.table.rules or not {*result.words.ignored} <= {UNFINISHED, ""}:
+        return "outcomes= ignores their label"
+    open_ones = UNFINISHED in result.words.ignored
+    return f"they were not finished ({UNFINISHED})" if open_ones else f"no score in {result.table.outcome!r}"
 
 
 def describe_columns(result: PairCounts) -> tuple[Fact, ...]:

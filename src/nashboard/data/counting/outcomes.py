@@ -248,7 +248,7 @@ def learn_vocabulary(
             else:
                 outcomes[label] = rule
             continue
-        if word == UNFINISHED and label not in agents:
+        if label not in agents and (word == UNFINISHED or (scored and not word)):
             ignored[label] = None
             continue
         side = find_meaning(label, sides)

@@ -299,7 +299,17 @@ def find_score_pairs(columns: Sequence[str]) -> list[tuple[str, str]]:
         if words & (SCORE_WORDS - records) and words <= SCORE_WORDS | AGENT_WORDS | BESIDE_SCORES
     ]
     there = {fold(name): name for name in columns}
-    return found + [(there[x], there[y]) for x, y in GOALS if x in there and y in there]
+    found += [(there[x], there[y]) for x, y in GOALS if x in there and y in there]
+    return found or find_repeated_scores(columns)
+
+
+def find_repeated_scores(columns: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the columns ``PTS`` and ``PTS.1``, which have one name in a file, in the order of the two sides."""
+    names = [name for name in columns if f"{name}.1" in columns and {*split_words(name)} <= {*SCORE_WORDS, "g"}]
+    if not names or not (sides := find_agent_pairs(columns)):
+        return []
+    both, order = (names[0], f"{names[0]}.1"), [list(columns).index(side) for side in sides[0]]
+    return [both if order[0] < order[1] else both[::-1]]
 
 
 def find_win_pairs(columns: Sequence[str]) -> list[tuple[str, str]]:

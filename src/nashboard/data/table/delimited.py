@@ -18,6 +18,7 @@ from nashboard._files import Workspace
 from nashboard._text import listed, number_of, shortened
 from nashboard.data.origin import LeftOut
 from nashboard.data.sources.paths import CHUNK, LONGEST_RECORD, PlainFile, check_lines
+from nashboard.data.table.columns import OUTCOME, find_agent_pairs, find_usual
 from nashboard.data.table.files import HEAD, Part, read_head
 from nashboard.errors import InputError
 
@@ -208,7 +209,14 @@ def read_header(file: PlainFile, separator: str | None) -> tuple[str, tuple[str,
     if header.count("") > 1:  # empty columns of a spreadsheet, which pandas calls so, too
         header = tuple(name or f"Unnamed: {k}" for k, name in enumerate(header))
     twice = sorted(name for name, number in Counter(header).items() if number > 1)
-    if twice:
+    sides = find_agent_pairs(list(dict.fromkeys(header))) if twice else []
+    if sides and not set(twice) & {
+        *sides[0],
+        *find_usual(OUTCOME, header),
+    }:  # points of both sides, as pandas calls them
+        earlier = [header[:k].count(name) for k, name in enumerate(header)]
+        header = tuple(f"{name}.{k}" if k else name for name, k in zip(header, earlier, strict=True))
+    elif twice:
         raise InputError(f"{file.name!r} has the column {listed(twice)} more than once: column names must be unique")
     if len(records) < 2:
         raise InputError(f"{file.name!r} has a header but no rows")
