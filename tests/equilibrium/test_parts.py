@@ -28,7 +28,7 @@ from nashboard.equilibrium import precision
 from nashboard.equilibrium.central_path import central_path, dense_game, rectangular_game, stacked_game
 from nashboard.equilibrium.certificate import Certificate, entropy_residual, require_certified
 from nashboard.equilibrium.clones import identical_rows
-from nashboard.equilibrium.entropy import Margins, maximum_entropy
+from nashboard.equilibrium.entropy import Margins, independent_equations, maximum_entropy
 from nashboard.equilibrium.precision import ZERO
 from nashboard.equilibrium.results import tied_ranks
 from nashboard.equilibrium.solver import missed, solve
@@ -171,6 +171,12 @@ def test_missed_tolerances_raise_and_say_what_was_reached() -> None:
     with pytest.raises(nb.ConvergenceError, match="the support could not be certified"):
         require_certified(Certificate(residual=0.0, complementarity=1e-11, condition=1.0), 0.0, 1.0)
     assert "reached nothing" in str(missed(None))
+
+
+def test_an_equation_of_which_nothing_is_left_is_left_out() -> None:
+    W = independent_equations(np.diag([1, 1, 0.0]), 3)
+    assert W.shape == (3, 2)
+    assert np.linalg.matrix_rank(W) == 2
 
 
 @pytest.mark.parametrize("average", [nb.nash_average, nb.nash_average_scores])

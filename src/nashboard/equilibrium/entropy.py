@@ -157,20 +157,23 @@ def maximum_entropy(
 def independent_equations(E: Floats, count: int) -> Floats:
     """Return ``count`` independent rows of ``E``, as columns; of one that nearly depends on others what is left of it.
 
-    That is tiny, and decides all the same: it is added up in twice the working precision and then scaled.
+    That is tiny, and decides all the same: it is added up in twice the working precision and then scaled. Where nothing
+    is left, there is one equation less.
     """
     R, order = qr(E.T, mode="r", pivoting=True)
     W = np.ascontiguousarray(E[order[:count]].T)
     if not count or abs(R[count - 1, count - 1]) > DEPENDENT * abs(R[0, 0]):
         return W
     for _ in range(count):
+        W = W[:, W.any(axis=0)]
         norm = np.sqrt((W**2).sum(axis=0))
         _, strengths, Vt = np.linalg.svd(W / norm, full_matrices=False)
         if strengths[-1] > DEPENDENT * strengths[0]:
             break
         high, low = product(W, Vt[-1] / norm)
-        W[:, int(np.argmax(np.abs(Vt[-1])))] = (high + low) / strengths[-1]
-    return W
+        left = high + low
+        W[:, int(np.argmax(np.abs(Vt[-1])))] = left / max(float(np.abs(left).max()), LEAST)
+    return W[:, W.any(axis=0)]
 
 
 def less_equations(G: Floats, W: Floats) -> Floats:

@@ -83,8 +83,7 @@ def nash_average(
         identical agents) among all that have at most this. Weights are then continuous in the payoffs, see
         `nashboard.equilibrium.entropy`. By default 0 for doubles, the exact equilibrium; for arrays in a narrower
         type, 2 units in the last place of the largest payoff, so that single and double precision nearly agree.
-        Where everything turns on differences near rounding, so that no exact equilibrium can be proved, 4e-12 of the
-        largest payoff (at most 2e-10).
+        In the few games in which no exact equilibrium can be proved, 4e-12 of the largest payoff (at most 2e-10).
     progress
         Show progress on standard error where that is a terminal.
 
