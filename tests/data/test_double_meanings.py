@@ -48,6 +48,14 @@ def test_0_and_1_are_the_numbers_of_player_0_and_player_1(name: str, tmp_path: P
     assert counts(nb.read_matches(shares))["x", "y"] == (0, 0, 1)
 
 
+def test_online_ratings_read_places_from_1_as_matches_do(tmp_path: Path) -> None:
+    path = write(tmp_path, "player_1,player_2,winner\nx,y,1\ny,z,1\nz,x,2\n")
+    assert counts(nb.read_matches(path)) == dict.fromkeys((("x", "y"), ("x", "z"), ("y", "z")), (1, 0, 0))
+    online = nb.OnlineElo()
+    online.update_many(path)
+    assert online.ratings().ratings.argmax() == 0
+
+
 def test_a_winner_that_is_0_or_1_is_not_guessed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, "agent_a,agent_b,winner\nx,y,0\ny,z,1\n")
     with pytest.raises(nb.InputError, match="0 and 1 may be the first and the second agent, or a loss and a win"):

@@ -215,11 +215,12 @@ def outcomes(chosen: Chosen, a: pl.Series, b: pl.Series, rules: Rules | None, ex
     column = chosen.frame["outcome"]
     if (column.dtype.is_numeric() or column.dtype == pl.Boolean) and not rules:
         values = numbers(chosen, "outcome", excerpt)
-        rule = "an outcome is a number in [0, 1]: 1 a win, 0.5 a draw, 0 a loss"
-        refuse(~((values >= 0) & (values <= 1)), values, rule, excerpt)
         names = chosen.names
         asked = Question(a=names["a"], b=names["b"], outcome=names["outcome"], source=excerpt.source)
-        if not asked.may_name_places or not np.isin(values, (0.0, 1.0)).all():
+        are_places = asked.may_name_places and np.isin(values, (0.0, 1.0)).all()
+        if not are_places and not ((values == 2).any() and np.isin(values, (1.0, 2.0)).all()):
+            rule = "an outcome is a number in [0, 1]: 1 a win, 0.5 a draw, 0 a loss"
+            refuse(~((values >= 0) & (values <= 1)), values, rule, excerpt)
             return values
     labels = column.cast(pl.String).fill_null("")
     frame = pl.DataFrame({"label": labels, "is_first": labels == a, "is_second": labels == b})
