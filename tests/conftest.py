@@ -42,7 +42,7 @@ FIRST = (
     "dask cluster",
     "ranking/test_methods.py",
     "ratings/test_hierarchical.py",
-    "ratings/test_schedule.py",
+    "ratings/test_prior.py",
     "evaluation/test_decisions.py",
     "test_docs.py",
     "examples",

@@ -6,7 +6,7 @@ import pytest
 
 import nashboard as nb
 from nashboard._types import Floats
-from nashboard.ratings.likelihood import measure_dispersion
+from nashboard.ratings.prior import measure_dispersion
 
 GAMES = pl.DataFrame(
     {"a": ["x", "y", "x", "z", "x"], "b": ["y", "x", "z", "y", "y"], "outcome": [0.25, 0.9, 1.0, 0.5, 0.5]}

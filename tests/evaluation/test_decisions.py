@@ -20,7 +20,7 @@ from nashboard.errors import InputError
 from nashboard.evaluation.decide.influence import EloJudge
 from nashboard.evaluation.decide.plan import beliefs_about_matches
 from nashboard.evaluation.decide.voters import reweight_pairs
-from nashboard.ratings.schedule import learn_prior_of
+from nashboard.ratings.prior import learn_prior_of
 from simulations import decisions
 
 SLOW = pytest.mark.slow

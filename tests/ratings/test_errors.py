@@ -13,7 +13,7 @@ from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.games import Games
 from nashboard.data.matches import Clusters
-from nashboard.ratings.likelihood import measure_dispersion
+from nashboard.ratings.prior import measure_dispersion
 
 
 def schedule(kind: str, n: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:

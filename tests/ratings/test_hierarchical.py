@@ -17,7 +17,8 @@ from nashboard.ratings.hierarchical.pairs import TAU_RANGE, PairCounts, count_pa
 from nashboard.ratings.hierarchical.partitions import DISCOUNT, concentrations, pair_prior, sample_partitions
 from nashboard.ratings.hierarchical.planes import sample_planes
 from nashboard.ratings.hierarchical.systems import DenseSystem, SparseSystem, rating_prior
-from nashboard.ratings.likelihood import NormalPrior, measure_dispersion
+from nashboard.ratings.likelihood import NormalPrior
+from nashboard.ratings.prior import measure_dispersion
 
 
 def arena(n: int, sigma: float, tau: float, games: int, seed: int, met: float = 1.0) -> tuple[Floats, nb.Matches]:

@@ -29,7 +29,7 @@ from nashboard.evaluation.posterior.tolerance import noise_tolerance
 from nashboard.ranking.new_data import Simulation
 from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ranking.registry import find_methods
-from nashboard.ratings.likelihood import measure_dispersion
+from nashboard.ratings.prior import measure_dispersion
 from nashboard.ratings.rating import checked_anchor
 
 Data = Matches | Scores | Payoffs

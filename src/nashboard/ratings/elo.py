@@ -24,18 +24,17 @@ from nashboard.ratings.bootstrap import bootstrap_covariance, spread_plan
 from nashboard.ratings.errors import Covariance, origin_weights, rating_covariance
 from nashboard.ratings.likelihood import (
     SMALL,
-    LearnedPrior,
     PairTotals,
     Prior,
     check_prior,
     loss,
-    measure_dispersion,
     newton,
     pair_totals,
     require_finite_maximum,
     require_matches,
     win_rates,
 )
+from nashboard.ratings.prior import LearnedPrior, learn_prior_of, measure_dispersion
 from nashboard.ratings.rating import (
     Coefficient,
     Probabilities,
@@ -46,7 +45,6 @@ from nashboard.ratings.rating import (
     moderation,
     read_fields,
 )
-from nashboard.ratings.schedule import learn_prior_of
 
 Errors = Literal["hessian", "sandwich", "bootstrap"]
 Draws = Literal["half", "davidson"]

@@ -20,11 +20,11 @@ from nashboard.errors import InputError
 from nashboard.ratings import kernels
 from nashboard.ratings.elo import fit_pairs
 from nashboard.ratings.errors import rating_covariance
-from nashboard.ratings.likelihood import NormalPrior, Prior, learn_sigma, loss, pair_totals, win_rates
+from nashboard.ratings.likelihood import NormalPrior, Prior, loss, pair_totals, win_rates
 from nashboard.ratings.melo import MeloRatings
 from nashboard.ratings.melo_fit import Candidate, MeloLoss, fitted
+from nashboard.ratings.prior import choose_prior, learn_sigma
 from nashboard.ratings.rating import Rating, moderation, rating_method
-from nashboard.ratings.schedule import choose_prior
 
 FOLDS = 5
 # Pairs up to which fits for a comparison are exact; rough ones have six right digits in a tenth of the time.

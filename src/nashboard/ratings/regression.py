@@ -35,17 +35,8 @@ from nashboard.data.matches import Matches
 from nashboard.data.table.exact_sums import add_exactly
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ratings.errors import Covariance, LinearLeague, Parts, Results, Score, embed, incidence, with_prior_edges
-from nashboard.ratings.likelihood import (
-    DENSE,
-    SCALE,
-    FittedRows,
-    LearnedPrior,
-    PairTotals,
-    centre,
-    learn_prior,
-    pair_totals,
-    solver,
-)
+from nashboard.ratings.likelihood import DENSE, SCALE, PairTotals, centre, pair_totals, solver
+from nashboard.ratings.prior import FittedRows, LearnedPrior, learn_prior
 
 MOST_STEPS = 200
 TOLERANCE = 1e-8

@@ -40,7 +40,7 @@ from nashboard.evaluation.problem import Problem, task_games
 from nashboard.ratings.hierarchical.model import fit_hierarchical
 from nashboard.ratings.hierarchical.pairs import PairCounts, signed_sums
 from nashboard.ratings.hierarchical.systems import System
-from nashboard.ratings.likelihood import measure_dispersion
+from nashboard.ratings.prior import measure_dispersion
 
 CYCLES = 5
 GAMES, TASKS = "games", "tasks, each a game between every two agents"

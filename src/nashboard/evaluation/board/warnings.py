@@ -11,7 +11,7 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 from nashboard.evaluation.problem import Problem
 from nashboard.ratings.hierarchical.systems import DENSE
-from nashboard.ratings.schedule import choose_prior
+from nashboard.ratings.prior import choose_prior
 
 FEW = 100  # draws below which the ends of intervals are rough
 UNBEATEN = "never lost a game: only the prior limits the rating."

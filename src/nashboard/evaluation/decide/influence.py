@@ -32,16 +32,8 @@ from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.posterior.matches import expected_payoffs
 from nashboard.ratings.errors import incidence
 from nashboard.ratings.hierarchical.model import fit_hierarchical
-from nashboard.ratings.likelihood import (
-    LearnedPrior,
-    PairTotals,
-    fit_totals,
-    newton,
-    solver,
-    win_rates,
-    with_normal_prior,
-)
-from nashboard.ratings.schedule import learn_prior_of
+from nashboard.ratings.likelihood import PairTotals, fit_totals, newton, solver, win_rates, with_normal_prior
+from nashboard.ratings.prior import LearnedPrior, learn_prior_of
 
 By = Literal["votes", "voters", "items", "tasks"]
 Judged = Literal["elo", "board", "mean"]

@@ -25,7 +25,7 @@ from nashboard.errors import InputError
 from nashboard.ratings.elo import EloRatings, elo
 from nashboard.ratings.errors import origin_weights
 from nashboard.ratings.likelihood import NormalPrior, fit_totals, with_normal_prior
-from nashboard.ratings.schedule import learn_prior_of
+from nashboard.ratings.prior import learn_prior_of
 
 KINDS = ("attentive", "random", "first side", "second side", "one agent")
 ONE_SIDED = 20.0  # a one-sided voter takes its side (or agent) with a probability from Beta(20, 1): 95% on average

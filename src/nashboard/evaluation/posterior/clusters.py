@@ -11,7 +11,8 @@ import numpy as np
 
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
-from nashboard.ratings.likelihood import dispersion_of_games, measure_dispersion, newton, pair_totals, win_rates
+from nashboard.ratings.likelihood import newton, pair_totals, win_rates
+from nashboard.ratings.prior import dispersion_of_games, measure_dispersion
 
 ROUNDS = 30  # of the estimate of the variance of tastes, and of the weights of pairs; both converge geometrically
 PRIOR_CLUSTERS = 4.0  # clusters of its own that an agent needs for as much say as the league about its scatter

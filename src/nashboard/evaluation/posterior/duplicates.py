@@ -42,7 +42,7 @@ from nashboard.ratings.hierarchical.model import HierarchicalFit, fit_hierarchic
 from nashboard.ratings.hierarchical.pairs import FEW_PAIRS, PairCounts
 from nashboard.ratings.hierarchical.partitions import HUGE, PartitionDraws, pair_prior, sample_partitions
 from nashboard.ratings.hierarchical.planes import count_planes, predict_pairs, sample_planes
-from nashboard.ratings.schedule import FEWEST, choose_prior
+from nashboard.ratings.prior import FEWEST, choose_prior
 
 Answer = Literal["yes", "no", "cannot tell"]
 

@@ -53,7 +53,7 @@ from nashboard.ratings.hierarchical.pairs import (
 )
 from nashboard.ratings.hierarchical.systems import DENSE, RatingPrior, System, rating_prior, system_for
 from nashboard.ratings.likelihood import NormalPrior
-from nashboard.ratings.schedule import choose_prior, order_by_schedule
+from nashboard.ratings.prior import choose_prior, order_by_schedule
 
 BLOCK = 4_000_000  # numbers that the fits of one block of grid points may occupy
 RESOLVED = 1.5  # log-density between neighbours at the peak below which the grid is fine enough

@@ -22,7 +22,8 @@ from nashboard.ratings.hierarchical.kernels import (
     refine_ratings,
 )
 from nashboard.ratings.hierarchical.systems import RatingPrior
-from nashboard.ratings.likelihood import SCALE, measure_dispersion
+from nashboard.ratings.likelihood import SCALE
+from nashboard.ratings.prior import measure_dispersion
 
 SIGMA_SCALE, TAU_SCALE = SCALE, 0.05  # of the half-normal prior of sigma and the half-Cauchy part of the prior of tau
 TAU_RANGE = 0.01, 5.0

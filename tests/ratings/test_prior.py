@@ -9,7 +9,7 @@ import pytest
 
 import nashboard as nb
 from nashboard.ratings.hierarchical.model import fit_hierarchical
-from nashboard.ratings.schedule import choose_prior
+from nashboard.ratings.prior import choose_prior
 
 AGENTS = 40
 OFF = ~np.eye(AGENTS, dtype=bool)
