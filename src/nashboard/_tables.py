@@ -106,6 +106,13 @@ class Table:
         rest = f"... and {len(self.rows) - most:,} more rows"
         return replace(self, rows=self.rows[:most], notes=(rest, *self.notes))
 
+    def choose(self, *names: str) -> "Table":
+        """Return the columns of these names, those that there are, in this order."""
+        places = {column.name: k for k, column in enumerate(self.columns)}
+        kept = [places[name] for name in names if name in places]
+        rows = tuple(tuple(row[k] for k in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[k] for k in kept), rows=rows)
+
     def cells(self) -> list[list[str]]:
         """Return every cell as people read it."""
         return [

@@ -401,7 +401,10 @@ def test_the_default_columns_are_those_of_the_first_screen(once: nb.Evaluation) 
     frame = found.to_polars()
     assert frame.columns[:5] == ["rank", "agent", "gap", "gap low", "gap high"]
     assert found.to_pandas("all").shape == (7, len(found.leaderboard("all").columns))
-    assert found.to_html().startswith("<table>")
+    assert found.to_html() == found.compact().to_html()
+    assert [column.name for column in found.compact().columns] == ["rank", "agent", "P(top)", "gap"]
+    assert found.to_html(columns="all").count("<th ") == len(found.leaderboard("all").columns)
+    assert found.verdict[0] in found.compact().title
 
 
 @pytest.mark.parametrize(

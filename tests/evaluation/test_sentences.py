@@ -168,7 +168,7 @@ VERDICT = {
         "even", "thin", "two alike",
     },
     rf"({N} of|All) {N} \w+{ONCE} share first place: {NAMES}\.( {NAMES} may share it\.)?{THEN}": {"cycle"},
-    rf"({N} of|All) {N} \w+{ONCE} are at the top with a probability of at least 1/2: {NAMES}\. Whether .*\.{THEN}": {
+    rf"({N} of|All) {N} \w+{ONCE} may share first place: {NAMES}\.{THEN}": {
         "rotation",
     },
     rf"(agent {N} played \d games?(; )?)+\.": {"newcomer"},

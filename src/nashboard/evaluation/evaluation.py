@@ -1,5 +1,6 @@
 """The result of `evaluate`: a leaderboard with its posterior, a verdict in words, and everything for machines."""
 
+import html
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -113,6 +114,11 @@ class Evaluation:
         """Return the board for people: numbers with their intervals in one cell."""
         board = self.required_tasks() if tasks else self.board
         return board.table(columns=columns, notes=self.notes(board), combine=True)
+
+    def compact(self) -> Table:
+        """Return the columns that fit on a phone, below the headline: a board to embed in a page."""
+        table = self.screen()
+        return replace(table.choose("rank", table.columns[1].name, "P(top)", "gap"), title=self.verdict[0])
 
     def averages_of(self, side: str) -> Floats:
         """Return the Nash averages of agents (or of tasks): the value of the best minus the gap."""
@@ -267,9 +273,12 @@ class Evaluation:
         """Return the board as a Polars data frame, one column per number."""
         return self.leaderboard(columns).to_polars()
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return the board as an HTML table; with a path, write it there too."""
-        return self.leaderboard().to_html(path)
+    def to_html(self, path: str | Path | None = None, columns: str = "compact") -> str:
+        """Return the board as an HTML table to embed; with a path, write it there too.
+
+        ``columns`` is "compact" (those that fit on a phone), "default" or "all".
+        """
+        return (self.compact() if columns == "compact" else self.leaderboard(columns)).to_html(path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; the layout is described in `nashboard.evaluation.document`."""
@@ -303,4 +312,5 @@ class Evaluation:
     _repr_mimebundle_ = mimebundle
 
     def _repr_html_(self) -> str:
-        return as_html(self.leaderboard().head(50))
+        verdict = "".join(f"<p>{html.escape(line)}</p>" for line in self.verdict)
+        return verdict + as_html(self.screen().head(50))

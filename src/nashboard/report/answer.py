@@ -1,7 +1,8 @@
 """The first screen, the whole board, and the boards of segments."""
 
+from dataclasses import replace
+
 from nashboard import charts
-from nashboard._tables import Table
 from nashboard.evaluation.audit.checks import NO_LOSS
 from nashboard.evaluation.board.warnings import UNBEATEN
 from nashboard.evaluation.evaluation import Evaluation
@@ -44,13 +45,8 @@ def show_answer(found: Findings) -> Section:
 
 def compact_board(evaluation: Evaluation) -> Part:
     """Return the first rows with the columns that fit on a phone."""
-    table = evaluation.screen()
-    names = [column.name for column in table.columns]
-    wanted = [names.index(name) for name in ("rank", names[1], "P(top)", "gap") if name in names]
-    short = Table(
-        columns=tuple(table.columns[k] for k in wanted),
-        rows=tuple(tuple(row[k] for k in wanted) for row in table.rows[:FIRST]),
-    )
+    table = evaluation.compact()
+    short = replace(table, rows=table.rows[:FIRST], title="")
     left = len(table.rows) - len(short.rows)
     notes = (f"{left:,} more below. " * (left > 0) + table.notes[0].capitalize() + ".",) if table.notes else ()
     return grid(short, "first", caption="Best first", things="agents", named=1, notes=notes)

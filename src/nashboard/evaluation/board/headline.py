@@ -54,10 +54,7 @@ def shared_headline(first: dict[str, float], board: Board) -> str:
     sure = {name: p for name, p in first.items() if p >= SURE}
     likely = {name: p for name, p in first.items() if p < SURE}
     if not sure:
-        return (
-            f"{share_of(len(first), board)} are at the top with a probability of at least 1/2: "
-            f"{name_most(first)}. Whether they share first place is undecided."
-        )
+        return f"{share_of(len(first), board)} may share first place: {name_most(first)}."
     open_end = f" {name_most(likely)} may share it." if likely else ""
     if len(sure) == 1:
         return f"{name_most(sure)} is first.{open_end}"
