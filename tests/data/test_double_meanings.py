@@ -272,3 +272,21 @@ def test_games_to_come_are_left_out_where_scores_are_text(tmp_path: Path) -> Non
     matches = nb.read_matches(write(tmp_path, text))
     assert counts(matches) == {("x", "y"): (0, 0, 1), ("y", "z"): (1, 0, 0)}
     assert left_out(matches) == [("rows", 1, "no score in 'Score'")]
+
+
+def test_pairs_in_a_dictionary_have_wins_or_wins_draws_and_losses() -> None:
+    expected: Counts = {("x", "y"): (3, 1, 2), ("y", "z"): (1, 0, 4)}
+    assert counts(nb.read_matches({("x", "y"): (3, 1, 2), ("y", "z"): (1, 4)})) == expected
+    for wrong in ("often", (1, 2, 3, 4), (1, None)):
+        with pytest.raises(nb.InputError, match=r"'x' against 'y' is .*: give wins, or wins, draws and losses"):
+            nb.read_matches({("x", "y"): wrong})
+
+
+def test_what_is_no_table_of_scores_is_not_read_as_one(tmp_path: Path) -> None:
+    beaten = pd.crosstab(pd.Series(["x", "x", "y"], name="winner"), pd.Series(["y", "z", "z"], name="loser"))
+    with pytest.raises(nb.InputError, match="a table of counts by winner and loser"):
+        nb.read(beaten)
+    with pytest.raises(nb.InputError, match="is a finished leaderboard"):
+        nb.read(write(tmp_path, "player,elo\nx,1500\ny,1400\n"))
+    with pytest.raises(nb.InputError, match="a row per agent and task, 'model' and 'task', and no column of scores"):
+        nb.read(write(tmp_path, "model,task,loss\nx,a,1\nx,b,2\ny,a,3\ny,b,4\n"))

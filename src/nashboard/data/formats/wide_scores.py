@@ -134,6 +134,12 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
     cells = single = make_cells(head, names, roles, table.name)
     if len(set(names)) < len(names):
         if options.repeats != "runs":
+            if task := find_usual(TASK, list_columns(head)):
+                raise InputError(
+                    f"{table.name!r} has a row per agent and task, {agent!r} and {task[0]!r}, and no column of scores",
+                    hint="pass {option}",
+                    option="score",
+                )
             if options.agent is None and not find_usual(AGENT, [agent]):  # a row per side of a game, perhaps
                 closest = f"a row per agent, but {agent!r}, the first column, has {names[0]!r} and others several times"
                 raise describe_layout(table.name, table.columns, closest)
@@ -280,6 +286,8 @@ def refuse_words(head: pl.DataFrame, agent: str, words: Sequence[str], source: s
                 f"{source!r}, column {name!r} has numbers with a comma, such as {cells[0]!r}, which may be decimals or "
                 f"thousands: write a point, or no comma"
             )
+    if fold(agent) in ("winner", "loser"):
+        raise describe_layout(source, list_columns(head), f"a table of counts by winner and loser, {agent!r} being one")
     results = [name for name in words if fold_words(name) in ("winner", "loser", "result", "outcome")]
     if results and not find_usual(AGENT, [agent]):
         raise describe_layout(source, list_columns(head), f"a log of matches by {results[0]!r}, but without two agents")
@@ -322,9 +330,15 @@ def refuse_finished(tasks: Sequence[str], details: Mapping[str, str], source: st
     """Raise an error for a finished leaderboard: one rating beside votes, ranks or intervals."""
     rated = [name for name in tasks if RATING.fullmatch(fold_words(name))]
     beside = [name for name, what in details.items() if what in FINISHED_BESIDE]
+    alone = False
     if any(fold_words(name) != "score" for name in rated):
         beside += [name for name, what in details.items() if what == "ranks"]
-    if rated and beside and all(name in rated or RATED.fullmatch(fold_words(name) or name.strip()) for name in tasks):
+        alone = len(tasks) == 1
+    if (
+        rated
+        and (beside or alone)
+        and all(name in rated or RATED.fullmatch(fold_words(name) or name.strip()) for name in tasks)
+    ):
         raise InputError(
             f"{source!r} is a finished leaderboard ({listed([*tasks, *beside])}): ratings cannot be evaluated again, "
             f"read the matches or scores behind them",

@@ -9,6 +9,7 @@ Rows of a frame are not moved. Python objects are dictionaries, and lists of tup
     {"model": ["x", "y"], "chess": [0.4, 0.6]}        columns of any table
     {"x": {"chess": 0.4, "go": 0.9}, "y": {...}}      scores by agent and task
     {("x", "y"): 3, ("y", "x"): 1}                    how often the first beat the second
+    {("x", "y"): (3, 2, 1)}                           wins, draws and losses of the first
     {"x vs y": {"wins": 3, "losses": 1}, ...}         cells of a row per pair of agents
     {"models": ["x", "y"], "tasks": ["chess", "go"], "scores": [[0.4, 0.9], [0.6, 0.1]]}
     {"x": array, "y": array}                          scores of runs x tasks, as rliable has them
@@ -27,7 +28,7 @@ import numpy as np
 import polars as pl
 from narwhals.exceptions import DuplicateError
 
-from nashboard._text import first_line, listed, number_of
+from nashboard._text import first_line, listed, number_of, shortened
 from nashboard.data.table.columns import (
     AGENT,
     SCORE,
@@ -248,10 +249,7 @@ def open_mapping(source: Mapping[Any, Any]) -> Table | dict[str, Any]:
     """Return a dictionary as a table, or as a document of arrays."""
     values = list(source.values())
     if all(isinstance(key, tuple) and len(key) == 2 for key in source):
-        rows = [
-            {"first": str(a), "second": str(b), "wins": float(times), "losses": 0.0} for (a, b), times in source.items()
-        ]
-        return make_table(rows, "dictionary of pairs")
+        return make_table([count_pair(a, b, times) for (a, b), times in source.items()], "dictionary of pairs")
     if not all(isinstance(key, str) for key in source):
         raise InputError(f"the keys of a dictionary must be text, or pairs of agents: give {SHAPES}")
     if all(isinstance(value, Mapping) for value in values):
@@ -276,6 +274,18 @@ def open_mapping(source: Mapping[Any, Any]) -> Table | dict[str, Any]:
     if (table := find_records(source, "")) is not None:
         return table
     raise InputError(f"cannot read this dictionary: give {SHAPES}")
+
+
+def count_pair(first: Any, second: Any, times: Any) -> dict[str, Any]:
+    """Return the row of a pair of agents: how often the first won, or its wins, draws and losses."""
+    cells = list(times) if is_list(times) else [times, 0]
+    if len(cells) not in (2, 3) or not are_numbers(cells):
+        raise InputError(
+            f"{first!r} against {second!r} is {shortened(str(times))!r}: give wins, or wins, draws and losses"
+        )
+    draws = float(cells[1]) if len(cells) == 3 else 0.0
+    row = {"first": str(first), "second": str(second)}
+    return row | {"wins": float(cells[0]), "draws": draws, "losses": float(cells[-1])}
 
 
 OF_RUNS = "lists of numbers are the runs of an agent and task"
