@@ -30,7 +30,8 @@ from nashboard.ranking.new_data import Simulation
 from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ranking.registry import find_methods
 from nashboard.ratings.prior import measure_dispersion
-from nashboard.ratings.rating import checked_anchor
+from nashboard.ratings.rating import Coefficient, checked_anchor
+from nashboard.ratings.sides import neutralise_sides
 
 Data = Matches | Scores | Payoffs
 Noise = Literal["model", "none"]
@@ -156,10 +157,15 @@ class Problem:
         return find_near_duplicates(self.weighed) if isinstance(merged, Matches) else find_alike_payoffs(merged)
 
     @cached_property
-    def weighed(self) -> Matches:
-        """Matches between the classes with as many games as clusters leave them."""
+    def neutral(self) -> tuple[Matches, Coefficient | None]:
+        """Matches between the classes as at a neutral place, and the advantage of the first side, where it is shown."""
         assert isinstance(self.merged, Matches)
-        return discount_clusters(self.merged)
+        return neutralise_sides(self.merged)
+
+    @cached_property
+    def weighed(self) -> Matches:
+        """Matches between the classes at a neutral place, with as many games as clusters leave them."""
+        return discount_clusters(self.neutral[0])
 
     @property
     def alike(self) -> NearDuplicates | None:

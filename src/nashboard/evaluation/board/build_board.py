@@ -89,7 +89,12 @@ def rating(problem: Problem) -> Second | None:
     if len(names) == 1 or problem.pools:
         meaning += ", agents that are pooled count once" * bool(problem.pools)
         return summarise_second("Elo", meaning, drawn_ratings(problem, names, anchor), problem, decimals=0)
-    fit = elo(problem.merged, prior=ELO_PRIOR if problem.literal else "learned", anchor=anchor or None)
+    fit = elo(
+        problem.merged,
+        prior=ELO_PRIOR if problem.literal else "learned",
+        first_advantage=not problem.literal and problem.neutral[1] is not None,
+        anchor=anchor or None,
+    )
     if problem.literal:
         return summarise_second("Elo", meaning, fit.ratings[None], problem, decimals=0)
     assert fit.covariance is not None

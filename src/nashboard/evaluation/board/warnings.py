@@ -42,6 +42,7 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
         found.append(UNCOUNTED)
     if isinstance(data, Matches) and not problem.literal and 0 < len(data.unbeaten) < len(data.agents):
         found.append(f"{listed(data.unbeaten, 3)} {UNBEATEN}")
+    found += side_note(problem)
     if problem.draws.facts.get("around_opponents"):
         found.append(BY_STRENGTH)
     elif isinstance(data, Matches) and not problem.literal and len(data.agents) > DENSE and choose_prior(data):
@@ -58,6 +59,17 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
         if not note.startswith(CHOSEN) and note != NO_COUNTS and note not in problem.notes
     ]
     return tuple(dict.fromkeys(found))
+
+
+def side_note(problem: Problem) -> list[str]:
+    """Return that the first side has an advantage, and that the board is as at a neutral place."""
+    advantage = None if problem.literal or not isinstance(problem.merged, Matches) else problem.neutral[1]
+    if advantage is None:
+        return []
+    low, high = advantage.interval
+    side = "first" if advantage.value > 0 else "second"
+    size = f"{abs(advantage.value):.0f} [{min(abs(low), abs(high)):.0f}, {max(abs(low), abs(high)):.0f}] Elo points"
+    return [f"The {side} side has an advantage of {size}, which is taken out: the board is as at a neutral place."]
 
 
 def pool_warning(problem: Problem) -> list[str]:

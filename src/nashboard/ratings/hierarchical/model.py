@@ -54,6 +54,7 @@ from nashboard.ratings.hierarchical.pairs import (
 from nashboard.ratings.hierarchical.systems import DENSE, RatingPrior, System, rating_prior, system_for
 from nashboard.ratings.likelihood import NormalPrior
 from nashboard.ratings.prior import choose_prior, order_by_schedule
+from nashboard.ratings.sides import neutralise_sides
 
 BLOCK = 4_000_000  # numbers that the fits of one block of grid points may occupy
 RESOLVED = 1.5  # log-density between neighbours at the peak below which the grid is fine enough
@@ -192,11 +193,12 @@ class HierarchicalFit:
 
 
 def fit_hierarchical(matches: Matches, *, like: HierarchicalFit | None = None) -> HierarchicalFit:
-    """Fit ratings, cyclic parts and the posterior of their sizes; agents need not be connected.
+    """Fit ratings, cyclic parts and the posterior of their sizes, at a neutral place; agents need not be connected.
 
     The dispersion of the results, and around what ratings are normal, are learned, or those of another fit: evidence
     can be compared only at the same dispersion.
     """
+    matches, _ = neutralise_sides(matches)
     counts = count_pairs(matches, like.counts.dispersion if like else None)
     if like is None:
         normal = choose_prior(matches) if counts.n <= DENSE else None  # sparse systems around opponents take too long

@@ -1,0 +1,74 @@
+"""Games with a first side (home, white, left) as games at a neutral place.
+
+A first side's advantage raises the results of agents who are often first. Where it is shown, a share of the points of
+the side that it favours becomes the other side's, such that the expected share is that of the ratings alone.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from nashboard._types import Floats
+from nashboard._units import POINTS_PER_LOGIT
+from nashboard.data.matches import Matches, Sides
+from nashboard.ratings.likelihood import newton, pair_totals, win_rates
+from nashboard.ratings.prior import measure_dispersion
+from nashboard.ratings.rating import Coefficient
+
+SHOWN = 3.0  # standard errors from which an advantage is not chance: 0.3% of logs without one reach it
+FEWEST_GAMES = 30  # with a first side, below which an advantage and its error are not estimated
+
+
+def neutralise_sides(matches: Matches) -> tuple[Matches, Coefficient | None]:
+    """Return the matches with the results to expect at a neutral place, and the advantage that was shown.
+
+    Examples
+    --------
+    >>> import nashboard as nb
+    >>> games = {"home": ["a", "b", "c"] * 40, "away": ["b", "c", "a"] * 40, "result": ["1-0"] * 90 + ["0-1"] * 30}
+    >>> matches, advantage = neutralise_sides(nb.read_matches(games))
+    >>> round(advantage.value)
+    191
+    >>> (matches.wins / matches.games).round(2)
+    array([0.5, 0.5, 0.5])
+    """
+    from nashboard.ratings.elo import elo
+
+    sides = matches.sides
+    if sides is None or not shows_advantage(matches, sides):
+        return replace(matches, sides=None), None
+    fit = elo(matches, first_advantage=True)
+    advantage = fit.first_advantage
+    if advantage is None or abs(advantage.value) < SHOWN * advantage.stderr:
+        return replace(matches, sides=None), None
+    r = fit.ratings / POINTS_PER_LOGIT
+    i, j = matches.pairs.T
+    moved = move_points(sides.first, r[i] - r[j], advantage.value / POINTS_PER_LOGIT)
+    moved += move_points(sides.second[:, ::-1], r[j] - r[i], advantage.value / POINTS_PER_LOGIT)[:, ::-1]
+    wins, draws, losses = np.maximum(np.stack([matches.wins, matches.draws, matches.losses]) + moved.T, 0.0)
+    return replace(matches, wins=wins, draws=draws, losses=losses, sides=None), advantage
+
+
+def shows_advantage(matches: Matches, sides: Sides) -> bool:
+    """Return whether first sides got more or fewer points than ratings explain, beyond chance."""
+    if sides.played.sum() < FEWEST_GAMES:
+        return False
+    totals, r = pair_totals(matches, prior=1.0), np.zeros(len(matches.agents) + 1)
+    newton(totals, r, np.ones(r.size, dtype=bool))
+    p = win_rates(r[matches.pairs[:, 0]] - r[matches.pairs[:, 1]])
+    won = float((sides.first @ [1.0, 0.5, 0.0] + sides.second @ [0.0, 0.5, 1.0]).sum())
+    expected = float((sides.first.sum(axis=1) * p + sides.second.sum(axis=1) * (1 - p)).sum())
+    chance = measure_dispersion(matches) * float((sides.played * p * (1 - p)).sum())
+    return (won - expected) ** 2 > SHOWN**2 * chance and 0 < won < sides.played.sum()
+
+
+def move_points(counts: Floats, lead: Floats, advantage: Floats | float) -> Floats:
+    """Return what to add to wins, draws and losses of the first side, ``(p, 3)``.
+
+    With an advantage ``h`` and a lead ``x``, ``1 - p(x) / p(x + h)`` of its wins and draws become losses. If ``h`` is
+    negative the same is done for the second side.
+    """
+    if advantage < 0:
+        return move_points(counts[:, ::-1], -lead, -advantage)[:, ::-1]
+    lost = (1 - win_rates(lead) / win_rates(lead + advantage))[:, None] * counts[:, :2]
+    return np.concatenate([-lost, lost.sum(axis=1, keepdims=True)], axis=1)

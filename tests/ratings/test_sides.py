@@ -1,0 +1,78 @@
+"""A first side's advantage is taken out of the board where it is shown, and changes nothing where it is not."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import nashboard as nb
+from nashboard._types import Floats
+from nashboard.ratings.sides import neutralise_sides
+
+HOME = np.array([0.9, 0.5, 0.5, 0.5, 0.5, 0.1])  # how readily an agent is the first side
+
+
+def play(
+    seed: int, strength: Floats, advantage: float, *, home: Floats = HOME, games: int = 600, drawn: float = 0.0
+) -> nb.Matches:
+    """Return games of agents, of whom some are mostly the first side, with an advantage in log-odds."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(games):
+        i, j = rng.choice(len(strength), 2, replace=False)
+        first, second = home[i] * (1 - home[j]), home[j] * (1 - home[i])
+        if rng.random() > first / (first + second):
+            i, j = j, i
+        won = rng.random() < 1 / (1 + np.exp(strength[j] - strength[i] - advantage))
+        result = "1/2-1/2" if rng.random() < drawn else ("1-0" if won else "0-1")
+        rows.append((f"team {i}", f"team {j}", result))
+    return nb.read_matches(pl.DataFrame(rows, schema=["home_team", "away_team", "result"], orient="row"))
+
+
+@pytest.mark.parametrize("advantage", [0.6, -0.6])
+@pytest.mark.parametrize("drawn", [0.0, 0.3])
+def test_ratings_at_a_neutral_place_are_those_with_the_advantage_estimated(advantage: float, drawn: float) -> None:
+    matches = play(2, np.linspace(0.5, -0.5, 6), advantage, drawn=drawn, games=2000)
+    neutral, found = neutralise_sides(matches)
+    assert found is not None
+    assert np.sign(found.value) == np.sign(advantage)
+    assert neutral.games == pytest.approx(matches.games)
+    whole = nb.elo(matches, first_advantage=True)
+    assert nb.elo(neutral).ratings == pytest.approx(whole.ratings, abs=6)
+    assert np.abs(nb.elo(matches).ratings - whole.ratings).max() > 30
+
+
+def test_without_an_advantage_sides_change_nothing() -> None:
+    matches = play(3, np.linspace(0.5, -0.5, 6), 0.0)
+    neutral, found = neutralise_sides(matches)
+    assert found is None
+    assert neutral.sides is None
+    assert (neutral.wins == matches.wins).all()
+
+
+def test_the_board_compares_at_a_neutral_place_and_says_so() -> None:
+    found = nb.evaluate(play(4, np.zeros(6), 0.6), n_resamples=100)
+    (note,) = [line for line in found.warnings if "advantage" in line]
+    assert note.startswith("The first side has an advantage of ")
+    other = nb.evaluate(play(4, np.zeros(6), 0.0), n_resamples=100)
+    assert not [line for line in other.warnings if "advantage" in line]
+
+
+def test_few_games_and_games_that_the_first_side_always_won_are_left_alone() -> None:
+    few = play(5, np.zeros(6), 3.0, games=20)
+    assert neutralise_sides(few)[1] is None
+    always = nb.read_matches({"home": ["a", "b", "c"] * 20, "away": ["b", "c", "a"] * 20, "result": ["1-0"] * 60})
+    assert neutralise_sides(always)[1] is None
+
+
+@pytest.mark.slow
+def test_a_side_that_one_team_nearly_always_has_makes_nobody_first() -> None:
+    tops, inside = [], []
+    for seed in range(8100, 8130):
+        strength = np.random.default_rng(seed).normal(0, 0.3, 6)
+        found = nb.evaluate(play(seed, strength, 0.57), n_resamples=200, methods=()).posterior
+        order = [int(agent[-1]) for agent in found.agents]
+        gap = (strength.max() - strength)[order]
+        inside.append((found.gap_low - 1e-9 <= gap) & (gap <= found.gap_high + 1e-9))
+        tops += [gap[k] == 0 for k in np.flatnonzero(found.probability_top >= 0.95)]
+    assert np.mean(inside) > 0.9  # 0.8 where sides are ignored, 0.5 for the team that is at home
+    assert not tops or np.mean(tops) > 0.8
