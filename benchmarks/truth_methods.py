@@ -83,6 +83,8 @@ REGIMES: dict[str, Design] = {
     "ladder, 20 games, 40% drawn": games(10, truth.ladder(0.5), truth.all_pairs(20), 0.4),
     "ladder, 2 games": games(10, truth.ladder(0.8), truth.all_pairs(2)),
     "mixed, 10 games, 45% met": games(12, truth.mixed(0.8, 0.3), truth.all_pairs(10, 0.45)),
+    "ladder, 14 agents, 3 games, 35% met": games(14, truth.ladder(0.7), truth.all_pairs(3, 0.35)),
+    "strongly cyclic, 8 games, 60% met": games(9, truth.mixed(0.2, 1.5), truth.all_pairs(8, 0.6)),
     "cyclic, 20 games": games(10, truth.mixed(0.3, 1.0), truth.all_pairs(20)),
     "rotating, 20 games": games(10, truth.rotating(0.5, 1.0), truth.all_pairs(20)),
     "1 skill, standard errors": tables(1, 12, 0.3, 0.5),

@@ -10,6 +10,8 @@ import pytest
 
 import nashboard as nb
 from commands import Run
+from nashboard.evaluation import problem as problem_of_evaluation
+from nashboard.evaluation.posterior import matches as posterior_of_matches
 from nashboard.ranking import trial as trials
 from nashboard.ranking.method import Method
 from nashboard.ranking.new_data import Simulation
@@ -250,6 +252,29 @@ def test_the_command_takes_a_column_of_prompts_for_deviation_ratings(command: Ru
     assert scores == pytest.approx({"ann": -0.5, "bob": -1.0, "cyd": -0.5}, abs=1e-6)
     assert "elo pools all games" in command(*asked, "elo", code=2).stderr
     assert "--min-games has no effect" in command(*asked, "deviation", "--min-games", "2", code=2).stderr
+
+
+def test_methods_are_compared_where_the_payoffs_of_all_draws_do_not_fit_in_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    matches = nb.Matches.from_counts(wins_of(12, 4))
+    kept = nb.evaluate(matches, n_resamples=100, pool=False, methods=["nash", "borda"])
+    monkeypatch.setattr(posterior_of_matches, "MOST_PAYOFFS", 10)
+    large = nb.evaluate(matches, n_resamples=100, pool=False, methods=["nash", "borda"])
+    assert large.problem is not None
+    assert large.problem.draws.payoffs is None
+    assert large.problem.simulation().count == 25  # type: ignore[union-attr]
+    one, two = (found.board.second[-1] for found in (kept, large))
+    np.testing.assert_allclose(one.values, two.values, atol=0.6)  # of 11 opponents
+    assert two.meaning.endswith("from 25 of 100 draws")
+    first, again = (found.second_opinions(["borda"]).trials[0] for found in (kept, large))
+    assert first.ranking is not None
+    assert again.ranking is not None
+    assert first.ranking.winners == again.ranking.winners
+    assert again.same == pytest.approx(first.same, abs=0.3)
+    monkeypatch.setattr(problem_of_evaluation, "MOST_PAYOFFS", 10)
+    with pytest.raises(nb.InputError, match="the payoffs of some draws, which do not fit in memory for 12 agents"):
+        nb.evaluate(matches, n_resamples=100, pool=False).second_opinions(["borda"])
 
 
 def test_first_place_on_the_board_is_shared_as_its_headline_says() -> None:

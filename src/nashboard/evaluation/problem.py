@@ -40,6 +40,7 @@ Kind = Literal["agents", "tasks"]
 Tolerance = float | Literal["noise"] | None
 
 COUNT_COPIES = ("rank", "zscore")  # scalings whose unit depends on how often an agent was entered: no merging
+FEW_DRAWS, MOST_PAYOFFS = 25, 60_000_000  # draws whose payoffs are made where those of all are too many, and payoffs
 NEED_SPREAD = ("range", "zscore")  # scalings for which a task needs two different scores
 LOG_ODDS, TASK_UNITS = "log-odds", "task units"
 
@@ -350,15 +351,20 @@ class Problem:
         return [self.drawn_table(table) for table in self.drawn_payoffs()]
 
     def drawn_payoffs(self) -> Floats:
-        """Return the payoffs (or scores) of every draw, or an error where they do not fit in memory."""
-        if self.draws.payoffs is None:
+        """Return the payoffs (or scores) of every draw; of a few, or an error, where they do not fit in memory."""
+        return self.some_payoffs if self.draws.payoffs is None else self.draws.payoffs
+
+    @cached_property
+    def some_payoffs(self) -> Floats:
+        """The payoffs of a few draws, where those of all do not fit in memory."""
+        if self.draws.some_payoffs is None or FEW_DRAWS * self.draws.gaps.shape[1] ** 2 > MOST_PAYOFFS:
             raise InputError(
-                f"other methods need the payoffs of every draw, which do not fit in memory for {len(self.agents):,} "
+                f"other methods need the payoffs of some draws, which do not fit in memory for {len(self.agents):,} "
                 f"agents",
                 hint="leave them out, or rank the data by them",
                 option="methods",
             )
-        return self.draws.payoffs
+        return self.draws.some_payoffs(FEW_DRAWS)
 
     def drawn_table(self, table: Floats) -> Pairwise:
         """Return one draw as data of the methods of ranking."""

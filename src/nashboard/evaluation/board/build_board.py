@@ -154,12 +154,13 @@ def method_columns(problem: Problem) -> list[Second]:
     names = [name for name in problem.settings.methods if name not in OWN_METHODS]
     if not names:
         return []
-    tables = problem.drawn_data()
+    tables, all_draws = problem.drawn_data(), len(problem.draws)
+    few = f", from {len(tables)} of {all_draws:,} draws" if len(tables) < all_draws else ""
     found = []
     for name in names:
         method = find_method(name)
         scores, unit = score_draws(method, tables)
-        meaning = f"score by {method.title}, {unit}"
+        meaning = f"score by {method.title}, {unit}{few}"
         found.append(summarise_second(method.title, meaning, scores, problem, decimals=3))
     return found
 

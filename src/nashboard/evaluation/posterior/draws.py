@@ -3,6 +3,7 @@
 With ``noise="none"`` there is one draw, the data themselves, as in the paper.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +35,8 @@ class Draws:
     task_weights: Floats | None = None  # (S, T) equilibrium weights of the tasks
     # (S, C, C) payoffs, or (S, C, T) scores in task units; None where they do not fit in memory
     payoffs: Floats | None = None
+    # payoffs of so many draws, spread evenly, where those of all do not fit in memory
+    some_payoffs: Callable[[int], Floats] | None = None
     # (C, C) or (C, T) posterior mean of the payoffs; it fills pairs that never met and missing cells
     expected: Floats | None = None
     # facts about the fitted model, for sentences: sigma, tau, tasks set aside, the noise used, ...

@@ -235,6 +235,7 @@ def draw_games(fit: HierarchicalFit, draws: int, rng: np.random.Generator, worke
         # Elo is the mean log-odds over all opponents; among very many the cyclic parts average out
         ratings=np.array(model.ratings) if payoffs is None else payoffs.mean(axis=2),
         payoffs=payoffs,
+        some_payoffs=None if small else lambda count: model.payoffs(slice(0, draws, -(-draws // count))),
         expected=expected_payoffs(fit) if n <= MOST_EXPECTED else None,
         facts=model_facts(fit) | {"planes": planes},
     )
