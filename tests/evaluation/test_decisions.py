@@ -83,6 +83,12 @@ def test_the_sentence_of_a_plan_promises_nothing_that_is_not_expected() -> None:
     assert replace(found, games=1, expected=1.0, needed=7).sentence.startswith("1 game as planned is expected")
 
 
+@pytest.mark.parametrize("ask", [nb.plan, nb.influence, nb.reduce_suite])
+def test_a_single_agent_leaves_nothing_to_decide(ask: Any) -> None:
+    with pytest.raises(InputError, match=r"needs at least two agents|fewer than two tasks separate agents"):
+        ask(nb.Scores.from_array([[1.0, 0.0, 1.0]], agents=["x"]))
+
+
 def test_a_plan_is_never_worse_than_an_even_schedule() -> None:
     rng = np.random.default_rng(6)
     strength, won = rng.normal(0, 1.5, 6), np.zeros((6, 6))

@@ -476,6 +476,8 @@ def list_rows(rows: list[int], count: int) -> str:
 def influence_on_scores(scores: Scores, by: By | None, judge: Judged) -> Influence:
     """Find columns, or groups of columns."""
     scores.require_complete()
+    if len(scores.agents) < 2:
+        raise InputError(f"influence needs at least two agents; there is only {scores.agents[0]!r}")
     values, _, _ = comparable_values(scores)
     names, group = list(scores.tasks), np.arange(len(scores.tasks))
     if scores.groups is not None and by != "items":

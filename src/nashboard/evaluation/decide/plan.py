@@ -235,6 +235,8 @@ def read_target(target: Target, agents: tuple[str, ...]) -> Goal:
     k = 1 if target == "top" else target
     if isinstance(k, str | bool):
         raise InputError(f"there is no target {target!r}: use 'top', 'order', a number or two names", option="target")
+    if len(agents) < 2:
+        raise InputError(f"a plan needs at least two agents; there is only {agents[0]!r}")
     if not 1 <= k < len(agents):
         raise InputError(f"the target is the first {k}: it must be from 1 to {len(agents) - 1}", option="target")
     return k
