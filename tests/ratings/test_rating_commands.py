@@ -199,11 +199,10 @@ def own_words(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("columns", [["--a", "player", "--b", "rival"], ["-r", "a=player", "-r", "b=rival"]])
-def test_online_reads_columns_and_labels_of_a_users_own(columns: list[str], tmp_path: Path) -> None:
+def test_online_reads_columns_and_labels_of_a_users_own(tmp_path: Path) -> None:
     log, state = own_words(tmp_path / "own.csv"), tmp_path / "league.npz"
-    rules = "outcomes=both fine:0.5,spam:none"
-    done = run("online", log, "--state", state, *columns, "--outcome", "verdict", "-r", "weight=worth", "-r", rules)
+    words = ["a=player", "b=rival", "outcome=verdict", "weight=worth", "outcomes=both fine:0.5,spam:none"]
+    done = run("online", log, "--state", state, *(word for pair in words for word in ("-r", pair)))
     assert "3 rows, 4.50 games, 3 agents" in done.stderr
     assert "online, 4.50 games in order" in done.stdout
     expected = nb.OnlineElo()
@@ -237,7 +236,7 @@ def test_labels_that_name_a_column_are_understood(tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["-r", "where=verdict:first"], "online takes no -r where="),
-        (["-r", "outcome=verdict", "--outcome", "worth"], "--outcome worth and -r outcome=verdict name two columns"),
+        (["-r", "time=day", "--time", "worth"], "--time worth and -r time=day name two columns"),
         (
             ["-r", "a=player", "-r", "b=rival", "-r", "outcome=worth", "-r", "weight=verdict"],
             "must contain numbers, not text",

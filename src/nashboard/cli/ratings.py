@@ -270,6 +270,7 @@ def from_matches(matches: "Matches", first: str, second: str, k: Any, prior: Any
     return rows, (*notes, trust_seen(seen, total))
 
 
+COLUMNS = ("a", "b", "outcome", "weight", "time")  # of a log that is read as it grows
 QUIET = 5.0  # seconds between lines of progress where standard error is no terminal
 
 
@@ -301,10 +302,6 @@ def online(
             "outcomes=LABEL:VALUE,... gives labels a meaning (none leaves rows out).",
         ),
     ] = None,
-    a: Annotated[str | None, typer.Option(help="Column of the first agent.")] = None,
-    b: Annotated[str | None, typer.Option(help="Column of the second agent.")] = None,
-    outcome: Annotated[str | None, typer.Option(help="Column of the outcome.")] = None,
-    weight: Annotated[str | None, typer.Option(help="Column of the weight; none uses no weight.")] = None,
     time_column: Annotated[
         str | None, typer.Option("--time", help="Column of the time, by which the log is sorted first.")
     ] = None,
@@ -325,7 +322,7 @@ def online(
     from nashboard.online.follow import Interruption, find_unused_time, follow
 
     check_place(state)
-    columns, outcomes = reading_of(pairs, {"a": a, "b": b, "outcome": outcome, "weight": weight, "time": time_column})
+    columns, outcomes = reading_of(pairs, time_column)
     model = league_in(state, k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, seed=seed)
     if not model.league.names and (unused := find_unused_time(source, columns)):
         tell(f"games are taken in the order of the file; --time {unused} sorts them by that column first")
@@ -348,20 +345,20 @@ def online(
         listing.show(model.ratings().leaderboard())
 
 
-def reading_of(pairs: list[str] | None, named: dict[str, str | None]) -> "tuple[Columns, Rules | None]":
-    """Return which columns and rules ``-r`` gives, and the options that name columns; said twice is an error."""
+def reading_of(pairs: list[str] | None, time_column: str | None) -> "tuple[Columns, Rules | None]":
+    """Return which columns and rules ``-r`` gives, with the column of ``--time``; two of that are an error."""
     from nashboard.online.games import Columns
 
     said = reader_options(pairs)
     outcomes = said.pop("outcomes", None)
-    for name, value in said.items():
-        if name not in named:
+    for name in said:
+        if name not in COLUMNS:
             raise InputError(
-                f"online takes no -r {name}=: a log is read as it grows, with {listed([*named, 'outcomes'])}"
+                f"online takes no -r {name}=: a log is read as it grows, with {listed([*COLUMNS, 'outcomes'])}"
             )
-        if named[name] not in (None, value):
-            raise InputError(f"--{name} {named[name]} and -r {name}={value} name two columns: give one of them")
-    return Columns(**named | said), outcomes
+    if time_column is not None and said.setdefault("time", time_column) != time_column:
+        raise InputError(f"--time {time_column} and -r time={said['time']} name two columns: give one of them")
+    return Columns(**said), outcomes
 
 
 def league_in(
