@@ -182,6 +182,13 @@ def test_margins_that_hardly_change_on_a_face_decide_what_is_most_even(seed: int
     assert result.residual <= TIGHT
 
 
+def test_one_side_is_called_unique_where_the_value_is_zero_up_to_rounding() -> None:
+    S = hard_table("counts", 61517633)  # a task that all fail alike: the value is 6e-33 where the task's score is 0
+    result = nb.nash_average_scores(S)
+    assert result.agents_unique
+    assert not result.tasks_unique
+
+
 def test_agents_that_tie_only_by_the_rule_are_not_called_the_only_ones() -> None:
     S = 2 + 1e-11 * np.array([[-0.96, 0, 2.33], [3.09, -1.17, 0.81], [-3.3, 1.86, -0.51]])
     S[0, 1:] -= 1

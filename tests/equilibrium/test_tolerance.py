@@ -196,3 +196,37 @@ def test_a_tolerance_needs_no_proof_of_an_exact_equilibrium(monkeypatch: pytest.
 def test_wrong_tolerances_are_refused(tolerance: Any) -> None:
     with pytest.raises(nb.InputError, match="the tolerance is"):
         nb.nash_average(dense(0, 3), tolerance=tolerance)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16])
+@pytest.mark.parametrize("seed", range(12))
+def test_copies_up_to_rounding_in_a_narrow_type_are_one_class_and_solved(kind: Any, seed: int) -> None:
+    A = dense(seed, 7).astype(kind)
+    step = np.spacing(np.abs(A).max())
+    who = np.append(np.arange(7), [1, 4, 4])
+    A = A[np.ix_(who, who)]
+    A[7, :3] += step  # an agent and its copy differ in the last place
+    A[:3, 7] -= step
+    A[8, 9], A[9, 8] = step, -step
+    result = nb.nash_average(A)
+    assert ("agent 2", "agent 8") in result.clone_groups
+    assert ("agent 5", "agent 9", "agent 10") in result.clone_groups
+    assert result.exploitability <= result.tolerance + 1e-9 * result.scale
+    assert result.tolerance <= 4.01 * np.finfo(kind).eps * result.scale
+    game = nb.MetaGame(A[:8, :8])
+    for k in (8, 9):
+        game.append(A[k, :k])
+    np.testing.assert_allclose(game.weights, result.weights, atol=1e-6)
+    scores = nb.nash_average_scores(A)
+    assert scores.exploitability <= 2 * scores.tolerance + 1e-9 * scores.scale
+
+
+@pytest.mark.parametrize("average", [nb.nash_average, nb.nash_average_scores])
+def test_a_tolerance_of_zero_takes_a_narrow_type_as_exact(average: Any) -> None:
+    for seed in range(5):
+        A = np.triu(dense(seed, 6)[np.ix_([0, 1, 2, 3, 4, 5, 5], [0, 1, 2, 3, 4, 5, 5])].astype(np.float32), 1)
+        A[2, 6] += np.spacing(np.float32(1))
+        A = A - A.T
+        narrow, wide = average(A, tolerance=0), average(A.astype(np.float64))
+        assert narrow.tolerance == 0
+        assert narrow.to_dict() | {"iterations": 0} == wide.to_dict() | {"iterations": 0}

@@ -84,6 +84,22 @@ class AgentsGame:
             agents=agents, model=model, classes=(classes,), scale=scale, unit=unit, made=made, precision=precision
         )
 
+    def as_exact(self) -> "AgentsGame":
+        """Return the game whose payoffs are taken as exact, whatever their type."""
+        exact = not self.precision or not isinstance(self.model, Matrix)
+        return self if exact else AgentsGame.of(self.model, self.agents, self.unit, self.made)
+
+    @property
+    def looseness(self) -> float:
+        """What members of a class may gain more than the class, since they differ by what their type rounds."""
+        return self.precision * self.scale if self.classes[0].loose.any() else 0.0
+
+    @cached_property
+    def middle(self) -> Floats | None:
+        """The payoffs between all classes, where those of single members differ from them by more than doubles do."""
+        everybody = np.arange(self.sizes[0])
+        return self.between(everybody, everybody) if self.looseness and isinstance(self.model, Matrix) else None
+
     @cached_property
     def exponent(self) -> int:
         """The power of two by which payoffs are divided."""
@@ -126,6 +142,8 @@ class AgentsGame:
 
     def gains(self, mixtures: Sequence[Floats], value: float | None = None) -> list[Floats]:
         """What every class gains against a mixture of classes, scaled."""
+        if self.middle is not None:
+            return [self.middle @ mixtures[0]]
         first = self.classes[0].first
         if len(first) == self.model.size:
             return [np.ldexp(self.model.product(mixtures[0]), -self.exponent)]
@@ -171,6 +189,15 @@ class ScoresGame:
             scaling=scaling,
             precision=precision,
         )
+
+    def as_exact(self) -> "ScoresGame":
+        """Return the game whose scores are taken as exact, whatever their type."""
+        return ScoresGame.of(self.S, self.agents, self.tasks, self.scaling) if self.precision else self
+
+    @property
+    def looseness(self) -> float:
+        """What members of a class may gain more than the class, since they differ by what their type rounds."""
+        return self.precision * self.scale if any(each.loose.any() for each in self.classes) else 0.0
 
     @property
     def sizes(self) -> tuple[int, ...]:

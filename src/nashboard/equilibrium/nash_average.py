@@ -30,7 +30,7 @@ from nashboard.equilibrium.game import (
     scores_game,
 )
 from nashboard.equilibrium.models import PayoffModel
-from nashboard.equilibrium.precision import NEARNESS, SOLVED, TOLERANCE, UNDECIDED
+from nashboard.equilibrium.precision import NEARNESS, NO_WEIGHT, SOLVED, TOLERANCE, UNDECIDED
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
 from nashboard.equilibrium.solver import Progress, approach_equilibrium, find_equilibrium, report_to
 from nashboard.errors import ConvergenceError
@@ -82,7 +82,8 @@ def nash_average(
         Allow this exploitability, in the unit of the payoffs, and return the most even mixture (over classes of
         identical agents) among all that have at most this. Weights are then continuous in the payoffs, see
         `nashboard.equilibrium.entropy`. By default 0 for doubles, the exact equilibrium; for arrays in a narrower
-        type, 2 units in the last place of the largest payoff, so that single and double precision nearly agree.
+        type, 2 units in the last place of the largest payoff, so that single and double precision nearly agree; 4 where
+        some agents are identical up to such units.
         In the few games in which no exact equilibrium can be proved, 4e-12 of the largest payoff (at most 2e-10).
     progress
         Show progress on standard error where that is a terminal.
@@ -102,7 +103,7 @@ def nash_average(
     """
     selection = check_selection(selection)
     began = time.perf_counter()
-    game = game_of(data)
+    game = game_of(data) if tolerance is None else game_of(data).as_exact()
     with threads_for(len(game.agents)), show_progress("solving", asked=progress) as shown:
         show = report_to(shown)
         if isinstance(game, ScoresGame):
@@ -150,7 +151,7 @@ def nash_average_scores(
     """
     selection = check_selection(selection)
     began = time.perf_counter()
-    game = scores_game(data)
+    game = scores_game(data) if tolerance is None else scores_game(data).as_exact()
     with show_progress("solving", asked=progress) as shown:
         return average_scores(game, selection, check_tolerance(tolerance, game), report_to(shown), began)
 
@@ -195,7 +196,7 @@ def find_mixtures(game: Game, selection: Selection, tolerance: float, show: Prog
         return find_undecided(game, log_m, show, error)
     sides = found.solution.sides
     # where one side has others, more players tie than the other side has weights: are they ties, or ties by the rule?
-    tied = all(side.unique for side in sides) or found.solution.certificate.complementarity == 0
+    tied = all(side.unique for side in sides) or found.solution.certificate.complementarity <= NO_WEIGHT
     return Mixtures(
         totals=found.weights(game),
         log_m=log_m,
@@ -225,7 +226,7 @@ def find_undecided(game: Game, log_m: list[Floats], show: Progress, error: Conve
 
 def describe_agents(game: AgentsGame, selection: Selection, found: Mixtures, began: float) -> NashAverage:
     """Certify mixtures on the payoffs as they came in, and put the result together."""
-    (classes,), tolerance = game.classes, found.tolerance
+    (classes,), tolerance = game.classes, found.tolerance + game.looseness
     weights = classes.spread(found.totals[0])
     averages = np.asarray(game.model.product(weights), dtype=np.float64) + 0.0
     exploitability = max(0.0, float(averages.max()))
@@ -259,7 +260,7 @@ def average_scores(
     """Solve, certify on the scores as they came in, and put the result together."""
     S = game.S
     found = find_mixtures(game, selection, tolerance, show)
-    tolerance = found.tolerance
+    tolerance = found.tolerance + game.looseness
     p, q = (classes.spread(total) for classes, total in zip(game.classes, found.totals, strict=True))
     skills, difficulties = S @ q, -(S.T @ p)
     value = float(p @ skills)
