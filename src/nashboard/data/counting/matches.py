@@ -164,7 +164,9 @@ def make_matches(result: PairCounts) -> Matches:
             taken=describe_columns(result),
         ),
         clusters=make_clusters(pairs, met) if table.cluster else None,
-        sides=make_sides(met) if table.sided else None,
+        sides=Sides(**{side: met.select(f"{side}_{count}" for count in COUNTS).to_numpy() for side in SIDES})
+        if table.sided
+        else None,
         fractions=met["fractions"].to_numpy() if squares else None,
     )
 
@@ -219,12 +221,6 @@ def order_pairs(counts: pl.DataFrame, agents: list[str], *, sided: bool) -> pl.D
         for side in SIDES
         for count in COUNTS
     )
-
-
-def make_sides(met: pl.DataFrame) -> Sides:
-    """Return the counts split by which agent of the pair was the first side."""
-    first, second = (met.select(f"{side}_{count}" for count in COUNTS).to_numpy() for side in SIDES)
-    return Sides(first=first, second=second)
 
 
 def make_clusters(pairs: pl.DataFrame, met: pl.DataFrame) -> Clusters:

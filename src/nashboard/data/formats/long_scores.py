@@ -378,9 +378,7 @@ def make_cells(found: pl.DataFrame, source: str) -> pl.DataFrame:
 
 def read_long(source: Input) -> Scores | Segments:
     """Read a long table of scores."""
-    table = source.table
-    if table.kind == "delimited":
-        table = table.drop_blank_lines(table.schema.names())
+    table = source.table.drop_blank_lines(source.table.schema.names())
     options, columns = source.options, table.schema.names()
     group = find_column("cluster", (), columns, table.name, options.cluster)
     notes: tuple[str, ...] = ()

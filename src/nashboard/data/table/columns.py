@@ -102,7 +102,7 @@ LIKE = {
 OFF = ("none", "false")  # words that switch a role off, unless a column is called so
 Named = str | Literal[False] | None  # a column, False for none at all, None to be recognised by its usual name
 
-# Names of averages. Such a column is left out if its numbers are the averages of the others, see `wide_scores`.
+# Names of averages. Such a column is left out if its numbers are the averages of the others, see `score_columns`.
 AVERAGE = re.compile(
     r"((naive|weighted|unweighted|macro|micro|overall|total|global) )?(average|avg|mean|median|overall|total|sum|score)"
     r"( (score|scores|accuracy|acc|performance|result|points|return|reward|win ?rate|tasks?|task ?type))?"
