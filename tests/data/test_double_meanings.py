@@ -290,3 +290,16 @@ def test_what_is_no_table_of_scores_is_not_read_as_one(tmp_path: Path) -> None:
         nb.read(write(tmp_path, "player,elo\nx,1500\ny,1400\n"))
     with pytest.raises(nb.InputError, match="a row per agent and task, 'model' and 'task', and no column of scores"):
         nb.read(write(tmp_path, "model,task,loss\nx,a,1\nx,b,2\ny,a,3\ny,b,4\n"))
+
+
+def test_numbers_under_names_of_two_sides_are_scores_where_nothing_says_who_won(tmp_path: Path) -> None:
+    scores = nb.read(write(tmp_path, "student,item_1,item_2\nann,1,0\nbob,0,1\n"))
+    assert isinstance(scores, nb.Scores)
+    assert table(scores) == {"ann": {"item_1": 1, "item_2": 0}, "bob": {"item_1": 0, "item_2": 1}}
+
+
+def test_an_array_is_sent_to_the_types_that_take_one() -> None:
+    with pytest.raises(
+        nb.InputError, match=r"goes to Payoffs\.from_array, Matches\.from_counts or Scores\.from_array$"
+    ):
+        nb.read(np.eye(3))

@@ -352,7 +352,9 @@ def open_source(source: Any, options: Options, wanted: type[Data] | None) -> Ite
             content = open_python(source)
             yield given(opened=content) if isinstance(content, Table) else given(content=content)
         elif not isinstance(source, str | Path):
-            raise InputError(f"cannot read a {type(source).__name__}: give {READABLE}")
+            takers = "Payoffs.from_array, Matches.from_counts or Scores.from_array"
+            array = f"; an array, which names no agents, goes to {takers}" * hasattr(source, "__array__")
+            raise InputError(f"cannot read a {type(source).__name__}: give {READABLE}{array}")
         elif (scheme := find_scheme(source)) in DATABASES or find_address(source) is not None:
             address = find_address(source) or str(source)
             table = stack.enter_context(open_database(address, options.table, options.query))
