@@ -398,7 +398,7 @@ def describe_prior(prior: Prior, totals: PairTotals, centred_on: Sequence[str] =
     """Return in words what the prior was."""
     if totals.normal is not None:
         around = ["each agent's opponents"] if around_opponents(totals) else []
-        around += [f"what {listed(centred_on)} of each agent suggests"] if centred_on else []
+        around += [f"what each agent's mean of {listed(centred_on)} suggests"] if centred_on else []
         text = f"learned prior of {totals.sigma * POINTS_PER_LOGIT:.0f} points"
         return f"{text} around {' and '.join(around)}" if around else text
     return f"prior of {prior:g} drawn games per agent" if prior else "maximum likelihood"
