@@ -156,8 +156,7 @@ class League:
             return
         here = slice(start, self.size)
         self.means[here, :, 1:] = normal[:, None, :] * self.filters[None, :, 1:2]
-        for m, (sigma, plane, _) in enumerate(self.filters):
-            self.spreads[here, m] = np.diag([sigma**2, *([plane**2] * (2 * self.k))])
+        self.spreads[here] = self.newcomer()
 
     def update(self, a: str, b: str, outcome: float, weight: float = 1.0) -> None:
         """Learn from one game."""
@@ -195,15 +194,19 @@ class League:
             self.take_steps(first, second, outcome, weight)
             return
         trace = NOTHING if self.traces is None else np.empty(4 * first.size)
-        kernels.filtered(
-            self.means, self.spreads, self.weights, self.played, self.sums, first, second, outcome, weight,
-            self.filters[:, 2].copy(), (self.filters[:, :2] ** 2).ravel(), trace, NOTHING if out is None else out,
+        self.run_filters(
+            self.means, self.spreads, self.weights, self.played, self.sums, first, second, outcome, weight, trace,
+            NOTHING if out is None else out,
         )  # fmt: skip
         if self.traces is not None:
             found = trace.reshape(-1, 4)
             found[:, [0, 2]] *= POINTS_PER_LOGIT
             found[:, [1, 3]] = np.sqrt(np.maximum(found[:, [1, 3]], 0.0)) * POINTS_PER_LOGIT
             self.traces.append((first, second, found))
+
+    def run_filters(self, *parts: Any) -> None:
+        """Run the compiled loop of the filters; ``parts`` as it takes them, without drift and spread."""
+        kernels.filtered(*parts[:9], self.filters[:, 2].copy(), (self.filters[:, :2] ** 2).ravel(), *parts[9:])
 
     def take_steps(self, first: kernels.Codes, second: kernels.Codes, outcome: Floats, weight: Floats) -> None:
         """Run the compiled loop of steps at a given rate."""
@@ -218,8 +221,9 @@ class League:
         """Return how many points ``a`` is ahead of ``b``; an agent that has not played stands at 0."""
         i, j = (self.index.get(named(name), -1) for name in (a, b))
         if self.adaptive:
-            x, _ = self.moments(i, j)
-            return float(x @ self.weights) * POINTS_PER_LOGIT
+            Z, _ = self.copy_of(i, j)
+            leads = [lead(np.ascontiguousarray(Z[:, m]), 0, 1) for m in range(len(self.filters))]
+            return float(np.array(leads) @ self.weights) * POINTS_PER_LOGIT
         if i >= 0 and j >= 0:
             return float(lead(self.Z, i, j))
         return float((self.Z[i, 0] if i >= 0 else 0.0) - (self.Z[j, 0] if j >= 0 else 0.0))
@@ -228,30 +232,26 @@ class League:
         """Return the probability that ``a`` beats ``b``; filters average over what they do not know."""
         if not self.adaptive:
             return win_probability(self.lead(a, b))
-        from scipy.special import expit
+        pair = self.copy_of(*(self.index.get(named(name), -1) for name in (a, b)))
+        out, sides = np.empty(1), np.arange(2, dtype=np.uint32)
+        game = sides[:1], sides[1:], np.full(1, 0.5), np.zeros(1)  # a game without weight
+        self.run_filters(*pair, self.weights.copy(), np.zeros(2), np.zeros(2), *game, NOTHING, out)
+        return float(out[0])
 
-        i, j = (self.index.get(named(name), -1) for name in (a, b))
-        x, variance = self.moments(i, j)
-        return float(expit(x / np.sqrt(1 + np.pi * variance / 8)) @ self.weights)
+    def copy_of(self, i: int, j: int) -> tuple[Floats, Floats]:
+        """Return means and covariances of two agents; -1 is an agent that has not played."""
+        Z, P = np.zeros((2, len(self.filters), self.width)), np.zeros((2, len(self.filters), self.width, self.width))
+        for side, k in enumerate((i, j)):
+            if k >= 0:
+                Z[side], P[side] = self.means[k], self.spreads[k]
+            else:
+                P[side] = self.newcomer()
+        return Z, P
 
-    def moments(self, i: int, j: int) -> tuple[Floats, Floats]:
-        """Return the mean and the variance of the lead in logits by each filter; -1 is an agent that has not played."""
-        count, width = len(self.filters), self.width
-        newcomer = (
-            np.zeros((count, width)),
-            np.stack([np.diag([sigma**2, *([plane**2] * (width - 1))]) for sigma, plane, _ in self.filters]),
-        )
-        (zi, Pi), (zj, Pj) = ((self.means[t], self.spreads[t]) if t >= 0 else newcomer for t in (i, j))
-        c, d = zi[:, 1:], zj[:, 1:]
-        x = zi[:, 0] - zj[:, 0] + (c[:, 0::2] * d[:, 1::2] - c[:, 1::2] * d[:, 0::2]).sum(axis=1)
-        at_i, at_j = np.ones((count, width)), -np.ones((count, width))
-        at_i[:, 1::2], at_i[:, 2::2] = d[:, 1::2], -d[:, 0::2]
-        at_j[:, 1::2], at_j[:, 2::2] = -c[:, 1::2], c[:, 0::2]
-        variance = np.einsum("ms,mst,mt->m", at_i, Pi, at_i) + np.einsum("ms,mst,mt->m", at_j, Pj, at_j)
-        for t in range(1, width, 2):
-            variance = variance + Pi[:, t, t] * Pj[:, t + 1, t + 1] + Pi[:, t + 1, t + 1] * Pj[:, t, t]
-            variance = variance - 2 * Pi[:, t, t + 1] * Pj[:, t, t + 1]
-        return np.asarray(x), np.asarray(variance)
+    def newcomer(self) -> Floats:
+        """Return the covariance of a newcomer by each filter."""
+        variances = self.filters[:, [0, *([1] * (self.width - 1))]] ** 2
+        return np.asarray(variances[:, None, :] * np.eye(self.width))
 
     def require_agents(self) -> None:
         """Raise an error where nobody has joined yet."""

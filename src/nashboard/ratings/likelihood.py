@@ -290,11 +290,6 @@ def require_finite_maximum(matches: Matches) -> None:
     forth, back = matches.wins + matches.draws > 0, matches.losses + matches.draws > 0
     winner, loser = np.concatenate([i[forth], j[back]]), np.concatenate([j[forth], i[back]])
     beaten, beaten_by = np.bincount(winner, minlength=n), np.bincount(loser, minlength=n)
-    if n <= DENSE:
-        beats = np.zeros((n, n), dtype=bool)
-        beats[winner, loser] = True
-        if reaches_all(beats) and reaches_all(beats.T):
-            return
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -314,15 +309,6 @@ def require_finite_maximum(matches: Matches) -> None:
     onward[group[loser[group[winner] != group[loser]]]] = True
     top = int(np.flatnonzero(~onward)[0])
     raise InputError(f"{listed(matches.named(group == top), 3)} never lost a point to the others: {cure}")
-
-
-def reaches_all(graph: Bools) -> bool:
-    """Return whether steps along ``graph[from, to]`` lead from the first node to every other."""
-    seen, before = graph[0].copy(), 0
-    seen[0] = True
-    while before < (now := int(seen.sum())) < seen.size:
-        seen, before = seen | graph[seen].any(axis=0), now
-    return now == int(seen.size)
 
 
 def dense_laplacian(nodes: int, i: Ints, j: Ints, h: Floats) -> Floats:
