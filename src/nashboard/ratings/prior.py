@@ -323,14 +323,6 @@ def judged_part(matches: Matches) -> Matches:
     return replace(matches, clusters=None, sides=None).select([matches.agents[k] for k in sorted(near.tolist())])
 
 
-def parts_of_schedule(matches: Matches) -> Floats | None:
-    """Return the eigenvalues of a schedule; None where all met, or where no games say how far apart parts are."""
-    if len(matches.agents) < FEWEST or matches.coverage == 1:
-        return None
-    gaps = spectrum(matches)
-    return None if gaps[1] < 1e-9 else gaps
-
-
 def relative_gap(matches: Matches, gap: float) -> float:
     """Return the second eigenvalue of a schedule relative to what as many games between random agents have.
 
@@ -345,8 +337,12 @@ def relative_gap(matches: Matches, gap: float) -> float:
 
 def follows_strength(matches: Matches) -> bool:
     """Return whether strength decided who met whom, as far as the games can tell."""
-    n, gaps = len(matches.agents), parts_of_schedule(matches)
-    if gaps is None or (gap := relative_gap(matches, gaps[1])) >= RANDOM:
+    n = len(matches.agents)
+    if n < FEWEST or matches.coverage == 1:
+        return False
+    gaps = np.linalg.eigvalsh(normalised_laplacian(matches))
+    gap = relative_gap(matches, gaps[1])
+    if gaps[1] < 1e-9 or gap >= RANDOM:  # no games say how far apart parts are, or opponents are a sample
         return False
     i, j = matches.pairs.T
     around_opponents = Model.of(matches, NormalPrior.around_opponents(n, i, j, matches.games))
@@ -355,11 +351,6 @@ def follows_strength(matches: Matches) -> bool:
         return False
     needed = STRONG * (2 * gap - 1) - int((gaps[1:] < APART).sum()) * np.log(n) / 2
     return bool(around_opponents.log_evidence > Model.of(matches, None).log_evidence + needed)
-
-
-def spectrum(matches: Matches) -> Floats:
-    """Return the eigenvalues of the normalised Laplacian of the schedule, ascending."""
-    return np.asarray(np.linalg.eigvalsh(normalised_laplacian(matches)))
 
 
 def order_by_schedule(matches: Matches) -> Floats:
