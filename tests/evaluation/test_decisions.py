@@ -17,6 +17,7 @@ from scipy.stats import binom
 import nashboard as nb
 from arenas import cloned, data_of, play, played
 from nashboard.errors import InputError
+from nashboard.evaluation.decide.changes import compare_means
 from nashboard.evaluation.decide.influence import EloJudge
 from nashboard.evaluation.decide.plan import beliefs_about_matches
 from nashboard.evaluation.decide.voters import reweight_pairs
@@ -462,3 +463,43 @@ def test_a_leader_that_improved_moved_and_nobody_else() -> None:
     rng = np.random.default_rng(1)
     old, new = (nb.evaluate(decisions.play(y, 400, rng), n_resamples=100) for y in (x, decisions.raise_first(x, 1.0)))
     assert nb.changes(old, new).moved == nb.changes(new, old).moved == ("a00",)
+
+
+def released(seed: int, better: float = 0.0) -> tuple[nb.Scores, nb.Scores]:
+    """Return two measurements of 12 agents on 10 tasks of 400 items; the fourth agent gains on all tasks."""
+    rng = np.random.default_rng(seed)
+    truth = np.clip(np.linspace(0.7, 0.4, 12)[:, None] + rng.normal(0, 0.05, (12, 10)), 0.1, 0.9)
+    tables = []
+    for gain in (0.0, better):
+        truth[3] += gain
+        shares = rng.binomial(400, truth) / 400
+        errors = np.sqrt(shares * (1 - shares) / 400)
+        tables.append(nb.Scores.from_array(shares, [f"a{k}" for k in range(12)], stderr=errors))
+    return tables[0], tables[1]
+
+
+def test_an_agent_that_gains_on_every_task_is_named_although_the_distance_to_the_best_is_uncertain() -> None:
+    found = nb.changes(*(nb.evaluate(table, n_resamples=100) for table in released(1, better=0.05)))
+    assert "Up by mean score beyond noise: 'a3'." in found.summary
+    move = next(move for move in found.moves if move.agent == "a3")
+    assert move.mean_change == pytest.approx(0.05, abs=0.02)
+    assert move.mean_p_value is not None
+    assert move.mean_p_value < 1e-3
+    assert "mean change" in found.table().to_polars().columns
+
+
+def test_means_of_the_same_agents_measured_again_change_at_most_as_often_as_the_level() -> None:
+    names = [f"a{k}" for k in range(12)]
+    pairs = (released(seed) for seed in range(500))
+    alarms = [bool((compare_means(old, new, names)[1] <= 0.05).any()) for old, new in pairs]
+    assert np.mean(alarms) <= 0.08  # 0.05, and three standard errors
+
+
+def test_means_are_compared_over_tasks_where_no_noise_is_known() -> None:
+    rng = np.random.default_rng(3)
+    alarms = []
+    for _ in range(300):
+        old, new = (nb.Scores.from_array(rng.normal(size=(6, 12)) * 7 + 50) for _ in range(2))
+        alarms.append(bool((compare_means(old, new, old.agents)[1] <= 0.05).any()))
+    assert np.mean(alarms) <= 0.09
+    assert np.isnan(compare_means(old, None, old.agents)[0]).all()

@@ -14,10 +14,12 @@ from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
 from nashboard.evaluation.board.headline import find_leader, first_in_words
-from nashboard.evaluation.posterior.scores import adjust_holm
+from nashboard.evaluation.decide.significance import run_paired_t
+from nashboard.evaluation.posterior.scores import adjust_holm, known_noise
 from nashboard.evaluation.problem import LOG_ODDS
 
 MOST_CAUSES = 5  # results named per agent that moved
+FEWEST_TASKS = 3  # common to both evaluations, from which means are compared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +27,7 @@ class Move:
     """How far one agent moved: positive ``change`` means that it came closer to the best.
 
     ``relative`` is the change beyond that of the typical agent: if a new leader widens every gap, nobody has moved.
+    ``mean_change`` is that of the plain mean of the scores on common tasks, None where there is none.
     """
 
     agent: str
@@ -38,6 +41,8 @@ class Move:
     rank_after: str
     top_before: float
     top_after: float
+    mean_change: float | None
+    mean_p_value: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +107,11 @@ class Changes(Result):
         """Agents that moved beyond noise."""
         return tuple(move.agent for move in self.moves if move.beyond_noise)
 
+    def moved_by_mean(self, sign: int) -> list[str]:
+        """Return the agents whose mean score rose (1) or fell (-1) beyond noise."""
+        tested = [(move.agent, move.mean_change or 0.0, move.mean_p_value) for move in self.moves]
+        return [agent for agent, change, p in tested if p is not None and p <= 1 - self.level and sign * change > 0]
+
     @property
     def first_changed(self) -> bool:
         """Whether first place was decided before, and the same agent is at the top of both with a chance below 5%."""
@@ -119,10 +129,13 @@ class Changes(Result):
         if not self.noise_known:
             lines.append("The noise of these evaluations is unknown: no change can be called real.")
         elif not self.moved:
-            lines.append("No agent moved beyond noise.")
+            by_mean = self.moved_by_mean(1) or self.moved_by_mean(-1)
+            lines.append(f"No agent moved beyond noise{' by its distance to the best' if by_mean else ''}.")
         lists = {
             "Up beyond noise": [move.agent for move in self.moves if move.beyond_noise and move.relative > 0],
             "Down beyond noise": [move.agent for move in self.moves if move.beyond_noise and move.relative < 0],
+            "Up by mean score beyond noise": self.moved_by_mean(1),
+            "Down by mean score beyond noise": self.moved_by_mean(-1),
             "New": self.entered,
             "No longer there": self.left,
         }
@@ -141,6 +154,12 @@ class Changes(Result):
             Column(name, meaning, decimals=decimals, cell=lambda move, of=field: scale * getattr(move, of))
             for field, (name, meaning) in meanings.items()
         )
+        means = (
+            Column(
+                "mean change", "change of the plain mean of the scores on common tasks", decimals=3, cell="mean_change"
+            ),
+            Column("mean p", "p-value of no change of that mean, Holm", decimals=4, cell="mean_p_value"),
+        )
         return Table.of(
             self.moves,
             Column("agent"),
@@ -155,6 +174,7 @@ class Changes(Result):
             Column("rank after", "rank interval in the new evaluation", cell="rank_after"),
             Column("P(top) before", "P(top) in the old evaluation", decimals=2, cell="top_before"),
             Column("P(top) after", "P(top) in the new evaluation", decimals=2, cell="top_after"),
+            *(means if any(move.mean_change is not None for move in self.moves) else ()),
         )
 
     def causes_table(self) -> Table:
@@ -221,6 +241,7 @@ def changes(old: Any, new: Any) -> Changes:
     p_values = np.full(len(common), np.nan)
     if noisy:
         p_values = adjust_holm(two_sided(relative[one], error[one]))[label.ravel()]
+    mean_change, mean_p = (part[label.ravel()] for part in compare_means(old.data, new.data, [common[k] for k in one]))
     moves = [
         Move(
             agent=name,
@@ -234,6 +255,8 @@ def changes(old: Any, new: Any) -> Changes:
             rank_after=str(after.rank_ranges()[j[k]]),
             top_before=float(before.probability_top[i[k]]),
             top_after=float(after.probability_top[j[k]]),
+            mean_change=None if np.isnan(mean_change[k]) else float(mean_change[k]),
+            mean_p_value=None if np.isnan(mean_p[k]) else float(mean_p[k]),
         )
         for k, name in enumerate(common)
     ]
@@ -282,6 +305,35 @@ def two_sided(change: Floats, error: Floats) -> Floats:
 
     ratio = np.divide(np.abs(change), error, out=np.where(change != 0, np.inf, 0.0), where=error > 0)
     return np.asarray(2 * ndtr(-ratio))
+
+
+def compare_means(before: Any, after: Any, agents: Sequence[str]) -> tuple[Floats, Floats]:
+    """Return by how much the mean score of each agent on common tasks changed, and p-values by Holm; NaN without them.
+
+    Where all standard errors are known this is a z-test with the tasks as they are, else a paired t-test over tasks.
+    """
+    none = np.full(len(agents), np.nan)
+    if not (isinstance(before, Scores) and isinstance(after, Scores)):
+        return none, none
+    tasks = [task for task in after.tasks if task in before.tasks]
+    was, now = (data.select(agents, tasks) if tasks else data for data in (before, after))
+    if len(tasks) < FEWEST_TASKS or np.unique(np.append(was.lower_is_better, now.lower_is_better)).size > 1:
+        return none, none
+    change = (now.values - was.values) * (-1.0 if now.lower_is_better[0] else 1.0)
+    mean, variance = change.mean(axis=1), (known_noise(was) ** 2 + known_noise(now) ** 2).sum(axis=1) / len(tasks) ** 2
+    p_values = none.copy()
+    for k, (d, known) in enumerate(zip(change, variance, strict=True)):
+        if not d.any():
+            p_values[k] = 1.0
+        elif np.isfinite(d).all():
+            p_values[k] = (
+                two_sided(mean[k : k + 1], np.sqrt([known]))[0]
+                if np.isfinite(known) and known > 0
+                else run_paired_t(d, 0.95).p_value
+            )
+    found = np.isfinite(p_values)
+    p_values[found] = adjust_holm(p_values[found])
+    return mean, p_values
 
 
 def find_causes(old: Any, new: Any, moved: Sequence[str]) -> tuple[Cause, ...]:
