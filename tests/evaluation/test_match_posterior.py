@@ -18,9 +18,9 @@ from nashboard.evaluation.posterior.duplicates import find_near_duplicates
 from nashboard.evaluation.posterior.matches import (
     draw_matches,
     draw_payoffs,
-    pool_payoffs,
     solve_all,
     solve_among_contenders,
+    solve_classes,
     solve_games,
 )
 from nashboard.ratings.hierarchical.model import HierarchicalFit, fit_hierarchical, fit_pairs
@@ -28,7 +28,6 @@ from nashboard.ratings.hierarchical.pairs import SIGMA_SCALE, TAU_RANGE, count_p
 from nashboard.ratings.hierarchical.partitions import (
     DISCOUNT,
     concentrations,
-    draw_with_partitions,
     sample_partitions,
 )
 from nashboard.ratings.hierarchical.planes import count_planes
@@ -250,16 +249,16 @@ def test_arenas_drawn_from_the_prior_are_covered(games: int, copies: bool) -> No
         matches = play(x, games * (met | met.T).astype(np.float64), rng)
         fit = fit_pairs(matches.agents, count_pairs(matches))
         if copies:
-            near = np.ones((n, n), dtype=np.bool_)
-            model = draw_with_partitions(fit, near, sample_partitions(fit, near, 20, seed), 200, rng)
+            drawn = sample_partitions(fit, np.ones((n, n), dtype=np.bool_), 200, seed)
+            (gaps, _), spread = solve_classes(drawn.payoffs, drawn.label), drawn.scales[:, 0]
         else:
             model = fit.draw(200, rng)
-        _, gaps, _ = solve_all(model)
+            (_, gaps, _), spread = solve_all(model), model.sigma
         entered = np.unique(label)
         truth = solve_games(x[None][:, entered][:, :, entered])[0][0][np.searchsorted(entered, label)]
         low, high = np.quantile(gaps, [0.025, 0.975], axis=0, method="weibull")
         covered.append(np.mean((low <= truth + 1e-9) & (truth <= high + 1e-9)))
-        ranks.append(np.mean(model.sigma < sigma))
+        ranks.append(np.mean(spread < sigma))
     assert 0.92 < np.mean(covered) < 0.98
     assert abs(np.mean(ranks) - 0.5) < 3 * np.sqrt(1 / 12 / repeats)
 
@@ -325,17 +324,6 @@ def test_payoffs_of_any_size_and_precision_are_compared(stderr: float, size: flo
     A = np.triu(np.random.default_rng(72).normal(size=(5, 5)), 1)
     found = nb.evaluate(nb.Payoffs.from_array(size * (A - A.T), stderr=stderr), n_resamples=20)
     assert np.isfinite(found.posterior.gap).all()
-
-
-def test_pooled_payoffs_are_means_weighted_by_precision() -> None:
-    payoffs = nb.Payoffs.from_array(
-        np.array([[0, 1, 3, 0], [-1, 0, 1, 0.5], [-3, -1, 0, 2], [0, -0.5, -2, 0]]),
-        stderr=np.array([[0, 1, 1, np.inf], [1, 0, 2, 1], [1, 2, 0, 1], [np.inf, 1, 1, 0]]),
-    )
-    pooled = pool_payoffs(payoffs, np.array([0, 0, 1, 2]))
-    assert pooled.agents == tuple(payoffs.agents[k] for k in (0, 2, 3))
-    assert pooled.A[0] == pytest.approx([0, (3 + 1 / 4) / (5 / 4), 0.5])
-    assert pooled.errors()[0] == pytest.approx([0, (5 / 4) ** -0.5, 1])  # type: ignore[index]
 
 
 def test_exact_copies_and_the_order_of_rows_change_nothing() -> None:

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 import nashboard as nb
 from arenas import leads, played, problem
+from nashboard._types import Floats
+from nashboard.evaluation.posterior.matches import solve_games
 from nashboard.evaluation.stress.experiment import enter_agents
 from nashboard.ratings.hierarchical.model import fit_hierarchical
 from nashboard.ratings.hierarchical.planes import count_planes
@@ -33,7 +36,7 @@ def test_noisy_copies_are_pooled_with_a_note_and_one_name_in_the_verdict(arena: 
 
 
 def test_the_audit_gives_the_answer_that_the_board_acted_on(arena: nb.Matches) -> None:
-    copied = enter_agents(arena, {arena.agents[2]: 2}, np.random.default_rng(2))
+    copied = enter_agents(arena, {arena.agents[2]: 5}, np.random.default_rng(2))
     result = nb.evaluate(copied, n_resamples=20)
     found = result.audit().redundancy[0]
     assert {frozenset(group.members) for group in found.groups} == {frozenset(group) for group in result.pooled}
@@ -50,6 +53,37 @@ def test_pooled_copies_of_copies_stay_together(arena: nb.Matches) -> None:
 
 def test_different_agents_are_not_pooled(arena: nb.Matches) -> None:
     assert problem(arena).pools == ()
+
+
+def checkpoints() -> Floats:
+    """Return log-odds of twelve checkpoints in three styles that beat each other in a circle; most grow in strength."""
+    strength, style = np.minimum(0.25 * np.arange(12), 1.8), np.arange(12) % 3
+    circle = 0.8 * np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
+    return np.asarray(strength[:, None] - strength + circle[style][:, style])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("games", [20, 40, 100])
+def test_an_agent_of_the_style_of_the_best_is_not_taken_for_it(games: int) -> None:
+    x, covered, first = checkpoints(), [], []
+    truth = solve_games(x[None])[0][0]
+    for seed in range(16):
+        found = nb.evaluate(played(np.random.default_rng([1907, games, seed]), x, games), n_resamples=200).posterior
+        covered.append(np.mean((found.gap_low <= truth + 1e-9) & (truth <= found.gap_high + 1e-9)))
+        first.append(found.probability_top[6])  # 52 Elo points below the top, and of the same style
+    assert np.mean(covered) >= 0.92
+    assert np.mean(np.array(first) >= 0.95) <= 0.05
+    assert np.mean(first) <= 0.25
+
+
+def test_equal_results_give_equal_boards_however_they_are_written() -> None:
+    rng = np.random.default_rng(0)
+    won = np.triu(rng.binomial(40, expit(checkpoints())), 1)
+    won = won + np.tril(40 - won.T, -1)
+    counted = nb.evaluate(nb.Matches.from_counts(won), n_resamples=50).posterior
+    shared = nb.evaluate(nb.Matches.from_win_rates((won + 20 * np.eye(12)) / 40, games=40), n_resamples=50).posterior
+    for name in ("gap", "gap_low", "gap_high", "probability_top"):
+        np.testing.assert_array_equal(getattr(counted, name), getattr(shared, name))
 
 
 def test_pooled_entries_count_once_in_the_ranks_by_mean_too() -> None:

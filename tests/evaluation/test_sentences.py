@@ -118,7 +118,7 @@ DATA: dict[str, Callable[[np.random.Generator], Any]] = {
     "exact ladder": lambda rng: ladder(STEPS, 60, 1),
     "rates": lambda rng: data_of("alphago"),
     "copies": lambda rng: cloned(ladder(STEPS, 60, 1), 2, 3),
-    "alike": lambda rng: ladder(np.array([1.0, -1, 0.2, 0.2, 0.2, 0.2]), 300, 3),
+    "alike": lambda rng: ladder(np.array([1.0, -1, 0.2, 0.2, 0.2, 0.2]), 4000, 3),
     "unbeaten": lambda rng: nb.Matches.from_counts([[0, 9, 3], [0, 0, 8], [0, 2, 0]]),
     "payoffs": lambda rng: data_of("roshambo"),
     "payoffs with errors": lambda rng: nb.Payoffs(

@@ -224,22 +224,26 @@ def test_partitions_agree_with_the_evidence_of_all_partitions(n: int, games: int
     counts = count_pairs(matches)
     grid = np.geomspace(*TAU_RANGE, 400)
     density = np.exp(counts.tau_prior(grid))
-    _, of_classes = concentrations(n)
+    theta, of_classes, _ = concentrations(n)
     log_mass, same, spreads = [], [], []
-    for label in partitions_of(n):
-        size = np.bincount(label)
+    for label, style in ((a, b) for a in partitions_of(n) for b in partitions_of(max(a) + 1)):
+        size, kinds = np.bincount(label), np.bincount(style)
         prior = of_classes[:, len(size) - 1] + (gammaln(size - DISCOUNT) - gammaln(1 - DISCOUNT)).sum()
+        of_styles = len(kinds) * np.log(theta) + gammaln(theta) - gammaln(theta + len(size)) + gammaln(kinds).sum()
         tau = rng.choice(grid, size=draws, p=density / density.sum())
         sigma = 1.5 * np.abs(rng.normal(size=(draws, 1)))
         r = sigma * rng.normal(size=(draws, len(size)))
-        c = tau[:, None, None] * rng.normal(size=(draws, len(size), len(size)))
+        c = tau[:, None, None] * rng.normal(size=(draws, len(kinds), len(kinds)))
         total = np.zeros(draws)
         for i, j, y, played in zip(counts.i, counts.j, counts.won, counts.games, strict=True):
             a, b = label[i], label[j]
-            odds = 0.0 if a == b else r[:, a] - r[:, b] + (c[:, a, b] if a < b else -c[:, b, a])
+            g, h = style[a], style[b]
+            cyclic = 0.0 if g == h else c[:, g, h] if g < h else -c[:, h, g]
+            odds = r[:, a] - r[:, b] + cyclic
             total += y * odds - played * np.logaddexp(0, odds)
         likelihood = np.exp(total - total.max())
-        log_mass.append(np.log(likelihood.mean()) + total.max() + np.log(np.exp(prior).mean()))
+        prior_mass = np.exp(prior).mean() * np.exp(of_styles).mean()
+        log_mass.append(np.log(likelihood.mean()) + total.max() + np.log(prior_mass))
         spreads.append(likelihood @ sigma[:, 0] / likelihood.sum())
         same.append(np.equal.outer(label, label))
     mass = np.exp(np.array(log_mass) - max(log_mass))
@@ -247,8 +251,9 @@ def test_partitions_agree_with_the_evidence_of_all_partitions(n: int, games: int
     exact = np.tensordot(mass, np.array(same, dtype=float), axes=1)
     found = sample_partitions(fit_pairs(matches.agents, counts), np.ones((n, n), dtype=np.bool_), 20_000, 0)
     assert found.together == pytest.approx(exact, abs=0.02)
-    assert found.no_copies == pytest.approx(mass[-1], abs=0.03)
-    assert found.sigma.mean() == pytest.approx(mass @ np.array(spreads), rel=0.05)
+    apart = np.array([one.sum() == n for one in same])
+    assert found.no_copies == pytest.approx(mass[apart].sum(), abs=0.03)
+    assert found.scales[:, 0].mean() == pytest.approx(mass @ np.array(spreads), rel=0.05)
     # not what a sampler of the prior would give
     assert games < 25 or np.ptp(exact[np.triu_indices(n, 1)]) > 3 * pair_prior(n)
 

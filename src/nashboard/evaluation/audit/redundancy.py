@@ -37,10 +37,11 @@ from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part, shorten
 from nashboard.evaluation.board.verdict import FEW_GAMES
-from nashboard.evaluation.posterior.duplicates import SHARED, SURE
+from nashboard.evaluation.posterior.duplicates import SURE
 from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import Data, Kind, Problem
 from nashboard.evaluation.stress.experiment import LABELS, Experiment, Movement, movement
+from nashboard.ratings.hierarchical.partitions import SHARED
 
 Groups = Mapping[str, tuple[str, ...]]
 Status = Literal["exact copies", "equal results", "near-duplicates", "suspected", "cannot tell", "different"]

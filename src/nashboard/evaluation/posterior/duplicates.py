@@ -8,19 +8,18 @@ model
     different agents:   d_m ~ N(rho, v_m + 2 tau^2),         d_ab ~ N(rho, v_ab + tau^2),      rho ~ N(0, 2 sigma^2)
 
 and the ratio of the two likelihoods says how far the data favour "the same". In leagues of up to ``MOST_AVERAGED``
-entries all partitions of the entries into agents are averaged over (`ratings.hierarchical.partitions`), and the
-probability that two are one agent comes from the same draws as the board. Two that are one with probability ``SHARED``
-share a row. Where the probability that all entries differ is ``NO_COPIES`` or more, they are taken as different.
+entries, and in measured payoffs, it only excludes pairs: all partitions of the entries into agents are averaged over
+(`ratings.hierarchical.partitions`), with planes of rotation where these predict better, and the probability that two
+are one agent comes from the same draws as the board. Groups whose entries are one with probability ``SHARED`` share a
+row, which is that of each member in turn. Where the probability that all entries differ is ``NO_COPIES`` or more, they
+are taken as different.
 
-In larger leagues, and where there are planes of rotation (which copies do not explain: `copies_explain_planes`) or
-strength decides who meets whom, there is one decision.
+In larger leagues, and where strength decides who meets whom, there is one decision.
 The prior over partitions is then a Chinese restaurant process with concentration ``n``. Entries are merged by
 agglomeration (Bayesian hierarchical clustering, Heller and Ghahramani 2005): a group stays where its evidence exceeds
 that of its parts. One opponent against whom two entries clearly differ keeps them apart, however alike they are on
 average, because the equilibrium looks for exactly such opponents. Where cycles come from traits (planes of rotation),
 different agents also differ in these, ``d_m ~ N(rho + u v_m - v u_m, ...)``, ``u, v ~ N(0, 2 omega)``.
-
-Measured payoffs are compared in the same way (`posterior.matches.find_alike_payoffs`), by one decision.
 
 **Tables.** Two rows of measured scores differ by ``d``. If they are the same agent, ``d ~ N(0, v)`` with ``v`` the
 noise alone. If not, ``d ~ N(0, v + 2 G)`` with ``G`` the covariance of tasks over agents, learned from the rows of
@@ -51,7 +50,6 @@ DIFFERS = 0.02  # chance of so large a difference, if two entries are the same, 
 TOGETHER = 2.05  # standard deviations of a normal variable that have this chance
 MOST_AGENTS = 1500  # up to which all pairs are compared
 MOST_AVERAGED = 100  # entries up to which partitions are averaged over
-SHARED = 0.8  # posterior probability from which entries share a row, where partitions are averaged over
 NO_COPIES = 0.25  # probability that all entries differ from which they are taken as different
 HOPELESS = -5.0  # log-likelihood ratio of two entries below which they are never one agent
 TRIAL, TRIALS = 100, 5  # draws of partitions that decide, and how often as many more where the first are not clear
@@ -122,29 +120,36 @@ def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -
     plain = fit_pairs(matches.agents, fit.counts) if fit.around_opponents else fit
     assert isinstance(fit.counts, PairCounts)
     near = compare_all(*fit.counts.tables, Traits.of(plain, 0, n)) > HOPELESS
-    trials = [sample_partitions(plain, near, TRIAL, 0)]
-    found = trials[0]
-    while CLEARLY < found.no_copies < NO_COPIES and len(trials) < TRIALS:  # a short chain may say so by chance
-        trials.append(sample_partitions(plain, near, TRIAL, len(trials), trials[-1]))
-        found = PartitionDraws.joined(trials)
-    label, averaged = np.arange(n), found.no_copies < NO_COPIES
-    if averaged:
-        for a, b in np.argwhere(np.triu(found.together >= SHARED, 1)):
-            label[label == label[b]] = label[a]
-    label = np.unique(label, return_inverse=True)[1]
-    if planes and not (found.no_copies <= 1 - SURE and copies_explain_planes(matches, fit, label)):
-        return decide_groups(matches, fit, planes)
+    found = sample_until_clear(plain, near, planes)
     if fit.around_opponents:  # many copies, which have the same opponents, look like a division
         last = np.unique(found.label[-1], return_inverse=True)[1]
-        judged = min(label.max(), last.max()) + 1 >= FEWEST  # by the schedule of the agents that would be left
+        judged = min(found.shared.max(), last.max()) + 1 >= FEWEST  # by the schedule of the agents that would be left
         if found.no_copies > 1 - SURE or not judged or choose_prior(pool_matches(matches, last)) is not None:
             return decide_groups(matches, fit, planes)
+    if planes and found.no_copies <= 1 - SURE and copies_explain_planes(matches, fit, found.shared):
+        found = sample_until_clear(plain, near, 0)
+    return share_rows(plain, near, found)
+
+
+def sample_until_clear(fit: HierarchicalFit, near: Bools, planes: int) -> PartitionDraws:
+    """Draw partitions until it is clear whether there are copies: a short chain may say so by chance."""
+    trials = [sample_partitions(fit, near, TRIAL, 0, planes=planes)]
+    found = trials[0]
+    while CLEARLY < found.no_copies < NO_COPIES and len(trials) < TRIALS:
+        trials.append(sample_partitions(fit, near, TRIAL, len(trials), planes=planes, start=trials[-1]))
+        found = PartitionDraws.joined(trials)
+    return found
+
+
+def share_rows(fit: HierarchicalFit, near: Bools, found: PartitionDraws) -> NearDuplicates:
+    """Return which entries share a row, given draws of who is one agent with whom."""
+    averaged = found.no_copies < NO_COPIES
     return NearDuplicates(
-        agents=matches.agents,
-        label=np.asarray(label, dtype=np.intp),
+        agents=fit.agents,
+        label=found.shared if averaged else np.arange(len(fit.agents)),
         probability=found.together,
-        prior=pair_prior(n),
-        fit=plain,
+        prior=pair_prior(len(fit.agents)),
+        fit=fit,
         partitions=found if averaged else None,
         near=near,
     )

@@ -18,20 +18,19 @@ from nashboard.equilibrium.batch import nash_averages
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.draws import Draws
 from nashboard.evaluation.posterior.duplicates import (
-    ENOUGH,
+    HOPELESS,
     MOST_AVERAGED,
-    ROUNDS,
     NearDuplicates,
     Traits,
     compare_all,
-    group_alike,
-    log_prior,
     pool_matches,
+    sample_until_clear,
+    share_rows,
 )
 from nashboard.ratings.errors import origin_weights
 from nashboard.ratings.hierarchical.model import HierarchicalFit, ModelDraws, fit_hierarchical, fit_pairs
 from nashboard.ratings.hierarchical.pairs import TAU_SCALE, TELLING, MeasuredPairs, PairCounts
-from nashboard.ratings.hierarchical.partitions import draw_with_partitions
+from nashboard.ratings.hierarchical.partitions import sample_partitions
 from nashboard.ratings.hierarchical.planes import count_planes, draw_with_planes
 
 MOST_PAYOFFS = 10_000_000  # payoffs of all draws up to which they are kept; beyond, games are solved by columns
@@ -73,38 +72,43 @@ def draw_matches(
 def draw_over_partitions(alike: NearDuplicates, draws: int, rng: np.random.Generator) -> Draws:
     """Draw who is one agent with whom, and payoffs and equilibria of all classes of entries that share a row.
 
-    A row is that of the member that is most often one agent with the other members.
+    The row of a group is that of each of its members in turn, so it says how far they may differ.
     """
     fit, near, partitions, label = alike.fit, alike.near, alike.partitions, alike.label
     assert fit is not None
     assert near is not None
     assert partitions is not None
-    model = draw_with_partitions(fit, near, partitions, draws, rng)
-    assert model.label is not None
-    payoffs, gaps, weights = solve_all(model)
-    together = np.where(label[:, None] == label, partitions.together, 0.0).sum(axis=1)
-    order = np.lexsort((-together, label))
-    row = order[np.unique(label[order], return_index=True)[1]]
-    members = np.eye(len(row))[label]
-    low, high = np.quantile(model.tau, [0.025, 0.975])
+    planes = partitions.places.shape[2] // 2
+    found = sample_partitions(fit, near, draws, int(rng.integers(2**63)), planes=planes, start=partitions)
+    payoffs, gaps, weights = found.payoffs, np.empty(found.label.shape), np.empty(found.label.shape)
+    for at in range(0, draws, BLOCK):
+        block = slice(at, at + BLOCK)
+        gaps[block], weights[block] = solve_classes(payoffs[block], found.label[block])
+    members = np.eye(label.max() + 1)[label]
+    turn = np.arange(draws)[:, None]
+    size = np.bincount(label)
+    row = np.argsort(label, kind="stable")[np.cumsum(size) - size + turn % size]
+    sigma, tau, _ = found.scales.T
+    low, high = np.quantile(tau, [0.025, 0.975])
     ladder = payoffs.mean(axis=2)
     cyclic = payoffs - ladder[:, :, None] + ladder[:, None, :]
     of_model = {
-        "sigma": float(model.sigma.mean()),
-        "tau": float(model.tau.mean()),
+        "sigma": float(sigma.mean()),
+        "tau": float(tau.mean()),
         "tau_low": float(low),
         "tau_high": float(high),
         "cyclic_share": float((cyclic**2).sum() / max((payoffs**2).sum(), 1e-300)),
-        "planes": 0,
+        "planes": planes,
         "copies": 1 - partitions.no_copies,
     }
+    payoffs = payoffs[turn[:, :, None], row[:, :, None], row[:, None, :]]
     return Draws(
-        gaps=gaps[:, row],
+        gaps=gaps[turn, row],
         weights=weights @ members,
-        point=gaps[:, row].mean(axis=0),
-        ratings=ladder[:, row],
-        payoffs=payoffs[:, row][:, :, row],
-        expected=payoffs.mean(axis=0)[np.ix_(row, row)],
+        point=gaps[turn, row].mean(axis=0),
+        ratings=ladder[turn, row],
+        payoffs=payoffs,
+        expected=payoffs.mean(axis=0),
         facts=model_facts(fit) | of_model,
     )
 
@@ -122,9 +126,11 @@ def draw_payoffs(
     Measured payoffs are normal around ``r_i - r_j + c_ij``. Entries of one group of ``alike`` are one class.
     """
     rng = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
-    pooled = payoffs if alike is None or not alike.groups else pool_payoffs(payoffs, alike.label)
-    pairs, unit = measure_pairs(pooled)
-    found = draw_games(fit_pairs(pooled.agents, pairs), draws, rng, workers)
+    pairs, unit = measure_pairs(payoffs)
+    if alike is None or alike.partitions is None:
+        found = draw_games(fit_pairs(payoffs.agents, pairs), draws, rng, workers)
+    else:
+        found = draw_over_partitions(alike, draws, rng)
     scaled: dict[str, Any] = {
         name: None if (value := getattr(found, name)) is None else value * unit
         for name in ("gaps", "point", "payoffs", "expected")
@@ -154,67 +160,22 @@ def measure_pairs(payoffs: Payoffs, unit: float | None = None) -> tuple[Measured
 
 
 def find_alike_payoffs(payoffs: Payoffs) -> NearDuplicates:
-    """Find groups of entries whose measured payoffs are those of one agent, by one decision as for large leagues."""
+    """Find groups of entries whose measured payoffs are those of one agent."""
     n = len(payoffs.agents)
-    pairs, unit = measure_pairs(payoffs)
-    apart = NearDuplicates(agents=payoffs.agents, label=np.arange(n), probability=np.zeros((n, n)), tested=False)
+    pairs, _ = measure_pairs(payoffs)
     if n > MOST_AVERAGED or not len(pairs.i):
-        return apart
+        single = np.arange(n)
+        return NearDuplicates(agents=payoffs.agents, label=single, probability=np.zeros((n, n)), tested=False)
     # so small log-odds are linear in shares
     small = NEARLY_LINEAR / max(float(np.abs(pairs.measured).max()), float(pairs.variance.min()) ** 0.5)
-    W, S = weigh_payoffs(pairs)
-    N = 4 * W / small**2
-    Y = N / 2 + S / small
+    Y, N = np.zeros((n, n)), np.zeros((n, n))
+    N[pairs.i, pairs.j] = 4 / pairs.variance / small**2
+    Y[pairs.i, pairs.j] = pairs.measured / pairs.variance / small
+    N = N + N.T
     fit = fit_pairs(payoffs.agents, pairs)
-    label, best, tried = apart.label, fit.log_evidence + constant_part(pairs), [apart.label]
-    for _ in range(ROUNDS):
-        before, sigma, tau = label, fit.sigma * small, fit.tau * small
-        for wider in (1, 2, 4):  # copies make cycles look smaller than they are
-            traits = Traits(variances=np.array([2 * sigma**2]), tau=wider * tau, places=np.ones((n, 1)))
-            found = group_alike(Y, N, traits)
-            if not found.any() or any(np.array_equal(found, one) for one in tried):
-                continue
-            tried.append(found)
-            pooled, _ = measure_pairs(pool_payoffs(payoffs, found), unit)
-            again = fit_pairs(tuple(str(k) for k in range(pooled.n)), pooled)
-            evidence = again.log_evidence + constant_part(pooled) + log_prior(found)
-            if evidence > best + (ENOUGH if label is apart.label else 0.0):
-                label, best, chosen = found, evidence, again
-        if label is before:
-            break
-        fit = chosen
     traits = Traits(variances=np.array([2 * (fit.sigma * small) ** 2]), tau=fit.tau * small, places=np.ones((n, 1)))
-    chance = 1 / (1 + n * np.exp(-np.clip(compare_all(Y, N, traits), -700, 700)))
-    chance = np.where(label[:, None] == label, 1.0, chance)
-    return replace(apart, label=label, probability=chance, prior=1 / (n + 1), tested=True)
-
-
-def weigh_payoffs(pairs: MeasuredPairs) -> tuple[Floats, Floats]:
-    """Return the precision of every pair, ``(n, n)``, and the precision times the payoff."""
-    W, S = np.zeros((pairs.n, pairs.n)), np.zeros((pairs.n, pairs.n))
-    W[pairs.i, pairs.j] = W[pairs.j, pairs.i] = 1 / pairs.variance
-    S[pairs.i, pairs.j] = pairs.measured / pairs.variance
-    return W, S - S.T
-
-
-def constant_part(pairs: MeasuredPairs) -> float:
-    """Return what turns log-densities of measured payoffs into ``S x - W x^2 / 2``, which is 0 for even pairs."""
-    return float((pairs.measured**2 / pairs.variance + np.log(pairs.variance)).sum() / 2)
-
-
-def pool_payoffs(payoffs: Payoffs, label: Ints) -> Payoffs:
-    """Return the payoffs among groups: means weighted by precision; those inside a group are left out."""
-    pairs, unit = measure_pairs(payoffs)
-    members = np.eye(int(label.max()) + 1)[label]
-    W, S = (members.T @ one @ members for one in weigh_payoffs(pairs))
-    W = (W + W.T) / 2 * (1 - np.eye(len(W)))
-    measured = W > 0
-    return Payoffs(
-        agents=tuple(payoffs.agents[k] for k in np.unique(label, return_index=True)[1]),
-        A=unit * np.where(measured, (S - S.T) / 2 / np.where(measured, W, 1.0), 0.0),
-        scale=payoffs.scale,
-        stderr=np.where(measured, unit / np.sqrt(np.where(measured, W, 1.0)), np.inf),
-    )
+    near = compare_all(N / 2 + Y - Y.T, N, traits) > HOPELESS
+    return share_rows(fit, near, sample_until_clear(fit, near, count_planes(fit)))
 
 
 def draw_games(fit: HierarchicalFit, draws: int, rng: np.random.Generator, workers: int | None) -> Draws:
@@ -287,10 +248,7 @@ def solve_all(model: ModelDraws) -> tuple[Floats, Floats, Floats]:
     for at in range(0, draws, BLOCK):
         block = slice(at, min(at + BLOCK, draws))
         payoffs[block] = model.payoffs(block)
-        if model.label is None:
-            gaps[block], weights[block] = solve_games(payoffs[block])
-        else:
-            gaps[block], weights[block] = solve_classes(payoffs[block], model.label[block])
+        gaps[block], weights[block] = solve_games(payoffs[block])
     return payoffs, gaps, weights
 
 
