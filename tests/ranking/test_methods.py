@@ -745,6 +745,8 @@ def test_wrong_names_data_and_options_are_refused_in_one_sentence() -> None:
     for given in (None, data):
         with pytest.raises(nb.InputError, match="the name of a method is"):
             nb.rank(data, given)  # type: ignore[arg-type]
+    with pytest.raises(nb.InputError, match="needs scores, not matches"):
+        nb.evaluate(data, methods=["iqm"], n_resamples=10)
     for names in ("nash", None, 3):
         with pytest.raises(nb.InputError, match="give a list of names"):
             nb.evaluate(data, methods=names)  # type: ignore[arg-type]

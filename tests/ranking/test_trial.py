@@ -133,6 +133,12 @@ def test_the_command_compares_deviation_on_prompts_and_says_where_they_are_poole
     pooled, split = command(*words), command(*words, "--prompts", "prompt")
     assert "games of all prompts are pooled: deviation uses them with --prompts prompt" in pooled.stderr
     assert "pooled" not in split.stderr
+    ranked, listed = (nb.rank(nb.read_matches(path), name).notes for name in ("deviation", "borda"))
+    assert ranked == (
+        "games of all prompts are pooled: deviation uses them with --prompts prompt, in Python with "
+        "read_segments(log, 'prompt')",
+    )
+    assert not listed
     one, other = (json.loads(done.stdout)["methods"] for done in (pooled, split))
     alone = nb.rank(nb.read_segments(path, "prompt"), "deviation")
     assert dict(zip(other[0]["ranking"]["agents"], other[0]["ranking"]["scores"], strict=True)) == pytest.approx(

@@ -1,6 +1,5 @@
 """Rankings: ``nashboard rank FILE --method NAME``, ``methods`` compares all, ``nash`` solves the table as given."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated, Any
@@ -15,7 +14,6 @@ from nashboard.cli.reading import Connecting, Reading, varied
 from nashboard.errors import InputError
 
 MOST_PROMPTS = 100_000  # each is counted apart, in a millisecond or two
-PROMPT = re.compile(r"'((?:prompt|question)(?:_id)?)'", re.IGNORECASE)  # usual names, among the columns of a log
 UNITS_MATTER = ("nash", "alpha_rank", "deviation", "hodge", "uniform", "iqm", "median")  # methods that average tasks
 EXACT = "observed results are taken as exact; `nashboard evaluate` accounts for their noise"
 
@@ -71,8 +69,6 @@ def rank(
     ranking = rank_agents(data, method, scaling=options.word(scaling), **chosen_options)
     note_exact(data, ranking.order)
     listing.show(with_games(ranking.table(), data), json=(ranking.to_dict(), "ranking/1"))
-    if chosen.by_prompt:
-        note_pooled_prompts(data)
 
 
 def games_played(data: Any) -> dict[str, float]:
@@ -106,16 +102,6 @@ def note_exact(data: Any, agents: Iterable[str], how: str = EXACT) -> None:
         f"; --min-games {FEW_GAMES} leaves such agents out" if few and "prompts" not in options.given_options() else ""
     )
     note((f"Few games decide the place of {', '.join(few[:3])}{more}: " if few else "note: ") + how + remedy)
-
-
-def note_pooled_prompts(data: Any) -> None:
-    """Note that a log has a column of prompts which was pooled, and how to use it."""
-    from nashboard.data.matches import Matches
-
-    if not isinstance(data, Matches):
-        return
-    if found := PROMPT.search(" ".join(fact.meaning for fact in data.origin.taken if fact.name == "columns")):
-        note(f"note: games of all prompts are pooled: deviation uses them with --prompts {found[1]}")
 
 
 def method_options(pairs: list[str] | None) -> dict[str, Any]:
@@ -166,7 +152,7 @@ def methods(
     """
     from nashboard.cli.evaluate import read_parts
     from nashboard.evaluation.evaluate import evaluate
-    from nashboard.ranking.registry import find_methods
+    from nashboard.ranking.registry import find_methods, pooled_prompts
     from nashboard.ranking.registry import methods as registry
 
     names = None if method is None else [one.name for one in find_methods(method)]
@@ -186,11 +172,11 @@ def methods(
     found = evaluate(data, n_resamples=resamples, rng=seed, noise=options.word(noise), scaling=options.word(scaling))
     with show_progress("Ranking by every method ...") as progress:
         trials = found.second_opinions(names, lambda name: progress.step(f"Ranking by {name} ..."), prompts=by_prompts)
-    winners = dict.fromkeys(name for one in trials.ranked if one.ranking for name in one.ranking.winners)
+    winners = dict.fromkeys(name for one in trials.trials for name in one.winners)
     note_exact(data, winners, "first places are those of the observed results; P(same) says what noise does to them")
     listing.show(trials.table(), json=(trials.to_dict(), "methods/1"))
-    if by_prompt and prompts is None:
-        note_pooled_prompts(data)
+    if by_prompt and prompts is None and (pooled := pooled_prompts(data)):
+        note(f"note: {pooled}")
 
 
 def nash(

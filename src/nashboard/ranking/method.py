@@ -35,50 +35,21 @@ Function = TypeVar("Function", bound=Callable[..., Outcome])
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """A way to rank agents.
+    """A way to rank agents."""
 
-    Parameters
-    ----------
-    name
-        What ``rank(data, method=...)`` takes.
-    title
-        What people call it.
-    function
-        ``function(pairwise, **options) -> Outcome``.
-    needs
-        Kinds of data: ``"matches"``, ``"payoffs"``, ``"scores"``.
-    unit
-        Unit of the scores.
-    complexity
-        Time as a function of ``n`` agents (and ``t`` tasks).
-    reference
-        Where it was published.
-    promises
-        What it promises, of `nashboard.ranking.counterexamples.PROMISES`; of matches and payoffs, if it ranks them.
-    counterexamples
-        One for each promise that it breaks.
-    counts_games
-        Whether a pair with more games has more influence.
-    by_prompt
-        Whether it uses the results on each prompt; other methods pool all games.
-    slow
-        Whether trials of many copies are shortened.
-    learn
-        ``learn(pairwise) -> options`` where a method is used on many similar data: what is learned once, or less work.
-    """
-
-    name: str
+    name: str  # what ``rank(data, method=...)`` takes
     title: str
-    function: Callable[..., Outcome]
-    needs: Sequence[str] = KINDS
-    unit: str
-    complexity: str
+    function: Callable[..., Outcome]  # function(pairwise, **options)
+    needs: Sequence[str] = KINDS  # kinds of data
+    unit: str  # of the scores
+    complexity: str  # time as a function of n agents (and t tasks)
     reference: str
-    promises: tuple[str, ...] = ()
-    counterexamples: tuple[Counterexample, ...] = ()
-    counts_games: bool = False
-    by_prompt: bool = False
-    slow: bool = False
+    promises: tuple[str, ...] = ()  # of `PROMISES`; of matches and payoffs, if it ranks them
+    counterexamples: tuple[Counterexample, ...] = ()  # one for each promise that it breaks
+    counts_games: bool = False  # whether a pair with more games has more influence
+    by_prompt: bool = False  # whether it uses the results on each prompt; other methods pool all games
+    slow: bool = False  # whether trials of many copies are shortened
+    # learn(pairwise) -> options where a method is used on many similar data: what is learned once, or less work
     learn: Callable[[Pairwise], dict[str, Any]] | None = None
 
     @property

@@ -1,7 +1,9 @@
 """The registry: every way to rank, in the order in which tables show them, and `rank`, which runs one of them."""
 
 import inspect
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ratings.rating import RATINGS, RatingMethod
 
 import_methods()
+PROMPT = re.compile(r"'((?:prompt|question)(?:_id)?)'", re.IGNORECASE)  # usual names, among the columns of a log
 
 
 class Methods(Tabular):
@@ -48,33 +51,23 @@ class Methods(Tabular):
     def table(self) -> Table:
         """Return name, needs, promises, complexity and reference of each method."""
         promised = {"clone_proof" if name == "clones" else name: name for name in PROMISES}
-        return Table(
+        return Table.of(
+            self.methods,
+            Column("name", "what method= takes"),
+            Column("title", "its usual name"),
+            Column("needs", "kinds of data", cell=lambda one: ", ".join(one.needs)),
+            *(
+                Column(column, PROMISES[name], cell={one: name in one.promises for one in self.methods})
+                for column, name in promised.items()
+            ),
+            Column("not_of_scores", "promises that are kept for matches and payoffs only",
+                   cell=lambda one: ", ".join(one.not_of_scores) or None),
+            Column("counts_games", "a pair with more games has more influence"),
+            Column("complexity", "time for n agents and t tasks"),
+            Column("reference", "where it was published"),
             title=title_of(self),
-            columns=(
-                Column(name="name", meaning="what method= takes"),
-                Column(name="title", meaning="its usual name"),
-                Column(name="needs", meaning="kinds of data"),
-                *(Column(name=column, meaning=PROMISES[name]) for column, name in promised.items()),
-                Column(name="not_of_scores", meaning="promises that are kept for matches and payoffs only"),
-                Column(name="counts_games", meaning="a pair with more games has more influence"),
-                Column(name="complexity", meaning="time for n agents and t tasks"),
-                Column(name="reference", meaning="where it was published"),
-            ),
-            rows=tuple(
-                (
-                    one.name,
-                    one.title,
-                    ", ".join(one.needs),
-                    *(name in one.promises for name in PROMISES),
-                    ", ".join(one.not_of_scores) or None,
-                    one.counts_games,
-                    one.complexity,
-                    one.reference,
-                )
-                for one in self.methods
-            ),
             telling=("name", "needs", *promised),
-        )
+        )  # fmt: skip
 
     def __str__(self) -> str:
         return str(self.table())
@@ -161,10 +154,22 @@ def rank(data: Any, method: str = "nash", *, scaling: Scaling = "range", **optio
     if hasattr(data, "drawn_data"):  # an Evaluation
         return rank_draws(chosen, *data.drawn_data(), **options)
     prepared = pairwise(data, scaling=scaling)
-    refuse(chosen, prepared, options)
+    refuse(chosen, prepared.kind, options)
     if isinstance(data, Matches):  # with clusters and fractions, which the learned prior of ratings needs
         prepared.__dict__["matches"] = data
-    return chosen.rank(prepared, **options)
+    ranking = chosen.rank(prepared, **options)
+    if chosen.by_prompt and (pooled := pooled_prompts(data)):
+        return replace(ranking, notes=(*ranking.notes, pooled))
+    return ranking
+
+
+def pooled_prompts(data: Any) -> str:
+    """Return a note where a log has a column of prompts, which was pooled, and how to use it; otherwise nothing."""
+    if not isinstance(data, Matches):
+        return ""
+    found = PROMPT.search(" ".join(fact.meaning for fact in data.origin.taken if fact.name == "columns"))
+    how = "deviation uses them with --prompts {0}, in Python with read_segments(log, {0!r})"
+    return "games of all prompts are pooled: " + how.format(found[1]) if found else ""
 
 
 def rank_draws(
@@ -181,7 +186,7 @@ def rank_draws(
 
 def score_draws(method: Method, draws: Sequence[Pairwise], **options: Any) -> tuple[Floats, str]:
     """Return the scores of a method in every draw, ``(draws, n)``, and their unit."""
-    refuse(method, draws[0], options)
+    refuse(method, draws[0].kind, options)
     if draws[0].table is None and len(draws[0].agents) == 1:  # all entries are pooled: nobody to be compared with
         return np.zeros((len(draws), 1)), method.unit
     method = method.learned(draws[0])
@@ -189,10 +194,10 @@ def score_draws(method: Method, draws: Sequence[Pairwise], **options: Any) -> tu
     return np.stack([outcome.scores for outcome in outcomes]), outcomes[0].unit or method.unit
 
 
-def refuse(method: Method, data: Pairwise, options: dict[str, Any]) -> None:
+def refuse(method: Method, kind: str, options: dict[str, Any]) -> None:
     """Raise an error for data or options that a method does not take."""
-    if data.kind not in method.needs:
-        raise InputError(f"{method.title} needs {' or '.join(method.needs)}, not {data.kind}")
+    if kind not in method.needs:
+        raise InputError(f"{method.title} needs {' or '.join(method.needs)}, not {kind}")
     for name, value in options.items():
         if name not in method.options:
             allowed = f"use {either(method.options)}" if method.options else "it has none"

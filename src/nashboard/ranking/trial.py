@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Result, Table, plain_data, title_of
+from nashboard._tables import Column, Result, Table, plain_data, title_of
 from nashboard._text import listed
 from nashboard._types import Ints
 from nashboard.errors import ConvergenceError, InputError
@@ -31,9 +31,8 @@ NOISY_TRIALS, NOISY_FEW = 50, 10
 
 Winners = frozenset[int]
 Entry = tuple[str, int]  # "agent" or "task", and its position
-WithCopies = Callable[
-    [int, int], tuple[Pairwise, Ints]
-]  # draw and agent: new data with noisy copies, and their originals
+# of a draw and an agent: new data with noisy copies, and their originals
+WithCopies = Callable[[int, int], tuple[Pairwise, Ints]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,16 +48,19 @@ class Trial:
     kendall: float = np.nan
     one_copy: int = 0  # agents and tasks of which one exact copy changes first place, of tried
     tried: int = 0
-    # copies, copied: the smallest number of copies of one agent or task, of 1 to 32, that changes first place (None:
-    # none does), and its name. Slow methods, and data of more than 200 agents, are tried with 1, 4 and 16 copies of
-    # few entries, and the number is then lowered as long as first place still changes; clone-proof methods with 1, 2,
-    # 8 and 32 copies of agents.
+    # copies, copied: the smallest number of copies of one agent or task, of those tried (`COPIES` and below), that
+    # changes first place (None: none does), and its name
     copies: int | None = None
     copied: str = ""
     # share of trials in which five noisy copies of one agent change first place; NaN where the noise is unknown
     noisy: float = np.nan
     dropped: int = 0  # agents not in first place whose absence changes first place, of dropped_of
     dropped_of: int = 0
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """Agents in first place; none where the method does not apply."""
+        return () if self.ranking is None else self.ranking.winners
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -79,49 +81,31 @@ class Trials(Result):
     @property
     def agreeing(self) -> int:
         """Number of methods that have an agent in first place that is in first place on the board."""
-        return sum(
-            one.ranking is not None and not set(self.first).isdisjoint(one.ranking.winners) for one in self.trials
-        )
+        return sum(not set(self.first).isdisjoint(one.winners) for one in self.trials)
 
     def table(self) -> Table:
         """Return one row per method that applies."""
-        rows: list[tuple[Cell, ...]] = []
-        for trial in self.ranked:
-            assert trial.ranking is not None
-            winners = trial.ranking.winners
-            rows.append(
-                (
-                    trial.method,
-                    winners[0] if len(winners) == 1 else f"{winners[0]} and {len(winners) - 1} more",
-                    none_if_nan(trial.same),
-                    none_if_nan(trial.kendall),
-                    f"{trial.one_copy} of {trial.tried}",
-                    "none" if trial.copies is None else f"{trial.copies} of {trial.copied}",
-                    none_if_nan(trial.noisy),
-                    f"{trial.dropped} of {trial.dropped_of}" if trial.dropped_of else None,
-                )
-            )
         skipped = tuple(f"not ranked by {one.method}: {one.reason}" for one in self.trials if one.ranking is None)
-        return Table(
+        return Table.of(
+            self.ranked,
+            Column("method", "its name in `nashboard methods`"),
+            Column("first", "agents in first place", cell=lambda one: one.winners[0] + (
+                   f" and {len(one.winners) - 1} more" if len(one.winners) > 1 else "")),
+            Column("P(same)", "share of data sets, simulated from the posterior, with the same first place; error up "
+                   "to 0.11 on average in simulations with a known truth, and a standard error of up to 0.05 from 100 "
+                   "data sets, or 0.10 from 25 (slow methods, more than 200 agents)",
+                   decimals=2, cell=lambda one: none_if_nan(one.same)),
+            Column("Kendall", "rank correlation with the board", decimals=2, cell=lambda one: none_if_nan(one.kendall)),
+            Column("one copy", "agents (and tasks) of which one exact copy changes first place, of those tried",
+                   cell=lambda one: f"{one.one_copy} of {one.tried}"),
+            Column("fewest copies", "smallest number of exact copies found to change first place; 1 to 32 are tried "
+                   "(slow methods: up to 16; clone-proof methods: 1, 2, 8 and 32)",
+                   cell=lambda one: "none" if one.copies is None else f"{one.copies} of {one.copied}"),
+            Column("noisy copies", f"share of trials in which {NOISY} copies of one agent, with new results of their "
+                   "own, change first place", decimals=2, cell=lambda one: none_if_nan(one.noisy)),
+            Column("dropping", "agents not in first place whose absence changes first place, of those tried",
+                   cell=lambda one: f"{one.dropped} of {one.dropped_of}" if one.dropped_of else None),
             title=title_of(self),
-            columns=(
-                Column(name="method", meaning="its name in `nashboard methods`"),
-                Column(name="first", meaning="agents in first place"),
-                Column(name="P(same)", meaning="share of data sets, simulated from the posterior, with the same first "
-                       "place; error up to 0.11 on average in simulations with a known truth, and a standard error of "
-                       "up to 0.05 from 100 data sets, or 0.10 from 25 (slow methods, more than 200 agents)",
-                       decimals=2),
-                Column(name="Kendall", meaning="rank correlation with the board", decimals=2),
-                Column(name="one copy", meaning="agents (and tasks) of which one exact copy changes first place, of "
-                       "those tried"),
-                Column(name="fewest copies", meaning="smallest number of exact copies found to change first place; 1 "
-                       "to 32 are tried (slow methods: up to 16; clone-proof methods: 1, 2, 8 and 32)"),
-                Column(name="noisy copies", meaning=f"share of trials in which {NOISY} copies of one agent, with new "
-                       "results of their own, change first place", decimals=2),
-                Column(name="dropping", meaning="agents not in first place whose absence changes first place, of those "
-                       "tried"),
-            ),
-            rows=tuple(rows),
             notes=(self.summary(), *self.literal_nash(), *skipped),
             telling=("method", "first", "P(same)", "Kendall", "one copy", "fewest copies", "dropping"),
         )  # fmt: skip
@@ -138,8 +122,8 @@ class Trials(Result):
     def literal_nash(self) -> tuple[str, ...]:
         """Return a note where Nash averaging of the observed results has another first place than the board."""
         for one in self.ranked:
-            if one.method == "nash" and one.ranking is not None and set(one.ranking.winners) != set(self.first):
-                own, board = (listed(names, 3) for names in (one.ranking.winners, self.first))
+            if one.method == "nash" and set(one.winners) != set(self.first):
+                own, board = (listed(names, 3) for names in (one.winners, self.first))
                 return (
                     f"nash has {own} first and the board {board}: nash takes the observed results as exact, while the "
                     f"board averages over the posterior, in which few or noisy results count less",

@@ -250,7 +250,8 @@ def stationary(C: Floats) -> tuple[Floats, float]:
     from nashboard.ranking.kernels import eliminate
 
     pi = eliminate(np.array(C, order="C"))
-    return pi, flow_residual(pi, C)
+    without = C - np.diag(np.diag(C))
+    return pi, float(np.abs(without.T @ pi - without.sum(axis=1) * pi).max())  # what flows in and out of a profile
 
 
 def iterated(change: Callable[[Floats], Floats], leave: Floats, pi: Floats) -> tuple[Floats, float]:
@@ -267,9 +268,3 @@ def iterated(change: Callable[[Floats], Floats], leave: Floats, pi: Floats) -> t
         pi = pi + moved * pace
         pi /= pi.sum()
     raise ConvergenceError(f"the chain of {pi.size:,} profiles did not settle in {STEPS:,} steps: use populations=1")
-
-
-def flow_residual(pi: Floats, C: Floats) -> float:
-    """Return the largest difference between what flows into and out of a profile."""
-    without = C - np.diag(np.diag(C))
-    return float(np.abs(without.T @ pi - without.sum(axis=1) * pi).max())

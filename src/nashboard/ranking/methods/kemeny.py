@@ -31,15 +31,12 @@ COMPARED = 20  # agents in one cycle for which all optimal orders are compared
 def kemeny(data: Pairwise, nodes: int = NODES) -> Outcome:
     """Find the order of agents that contradicts the smallest total margin.
 
-    Agents fall into groups, each of which beats all later groups, so each group is ordered by itself. Groups of up to
-    63 agents are solved exactly unless a search among sets of agents would keep more than ``nodes`` sets; then, and in
-    larger groups, the order is the best found, and ``bound`` is a proved lower bound of ``disagreement``. Leagues of 60
-    agents are solved in seconds, 30 agents of pure noise too, 35 mostly; trials of copies and columns of a board keep
-    fewer sets.
+    Agents fall into groups, each of which beats all later groups and is ordered by itself. Groups of up to 63 agents
+    are solved exactly unless a search among sets of agents would keep more than ``nodes`` sets; then, and in larger
+    groups, the order is the best found, and ``bound`` is a proved lower bound of ``disagreement``.
 
-    Exact copies share a place. Where several orders are optimal, agents that these place differently share a place;
-    this is checked in groups of up to 20 agents, and ``unique`` says there whether the order is the only one. In larger
-    groups the order is one of several, which names do not choose.
+    Exact copies share a place. In groups of up to 20 agents, those that optimal orders place differently share a place
+    too, and ``unique`` says whether the order is the only one; in larger groups it is one that names do not choose.
     """
     from scipy.sparse.csgraph import connected_components
 

@@ -60,8 +60,6 @@ def top_cycle(M: Floats) -> Ints:
     """Return the smallest set of agents that beat all others: the first strong component of the wins and ties."""
     from scipy.sparse.csgraph import connected_components
 
-    if (M[0] >= 0).all() and (M[0, 1:] > 0).all():
-        return np.zeros(1, dtype=np.intp)
     beats = (M > 0).sum(axis=1) + (M == 0).sum(axis=1) / 2
     best = int(beats.argmax())  # a Copeland winner belongs to it
     if (np.delete(M[best], best) > 0).all():

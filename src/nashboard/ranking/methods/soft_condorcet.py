@@ -36,11 +36,9 @@ def soft_condorcet(data: Pairwise, temperature: float = 1.0) -> Outcome:
     """Minimise ``sum of B[a, b] / (1 + e^((r_a - r_b) / tau))`` over ratings in [0, 100] (Lanctot et al. 2024).
 
     As ``tau`` goes to 0 this counts contradicted votes, as Kemeny-Young does. The loss has several minima: the search
-    starts from equal ratings, at falling temperatures, and at the last one at once from the orders of four other
-    methods and from those that contradict the fewest votes of what moves of single agents make of these; it keeps the
-    best. Agents in a cycle that are alike can still end with equal ratings, at a saddle: of up to 200 agents, each of
-    those that tie is then moved apart. Where several orders are as good as each other, the result is the mean of their
-    ratings, and agents whose results are alike have equal ratings.
+    starts from equal ratings, at falling temperatures, from the orders of four other methods, and from what moves of
+    single agents make of these; it keeps the best. Of up to 200 agents, those that tie, at a saddle, are then moved
+    apart. Where several orders are as good, ratings are their means, and agents with equal results have equal ratings.
     """
     from scipy.optimize import minimize  # takes a fifth of a second to import
 
