@@ -123,7 +123,7 @@ SECTION = Section(
     name="elo",
     title="Elo and Bradley-Terry",
     about="Maximum likelihood of 100 agents without a prior. nashboard starts from a frame of names or from the file; "
-    "each peer gets the columns as a pandas frame, made beforehand or read from the file. choix knows no names and no "
+    "each peer gets the columns as a pandas frame, made beforehand or read from the file. choix takes no names and no "
     "logs: pandas counts for it. FastChat's approach is pair counts by pandas and scikit-learn's logistic regression. "
     f"{ROUNDS} rounds: evalica draws matches again, the others pair counts, as FastChat does; nashboard "
     '(`errors="bootstrap"`, on both cores) gives every game a random weight, and starts each fit from the ratings of '

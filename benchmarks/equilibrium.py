@@ -208,7 +208,8 @@ SECTION = Section(
     "per pair of an agent and a task. polarix runs with its own settings; in a zero-sum game the marginals of its "
     "correlated equilibrium of maximum entropy (`ce_maxent`) are the maximum-entropy equilibrium, and `lle` follows "
     "logit equilibria to a Nash equilibrium. *gain*: what the best deviation gains, relative to the largest "
-    f"payoff. Who claims the maximum of entropy is WRONG where its entropy is more than {games.OFF} from ours. The "
-    f"loop over cvxpy solves one game in {PART} and its time is multiplied; the entropy is the mean of these games.",
+    "payoff. A program that claims maximum entropy is wrong if its entropy differs from ours by more than "
+    f"{games.OFF}. The loop over cvxpy solves one game in {PART} and its time is multiplied; the entropy is the mean "
+    "of these games.",
     comparisons=comparisons,
 )
