@@ -303,3 +303,9 @@ def test_an_array_is_sent_to_the_types_that_take_one() -> None:
         nb.InputError, match=r"goes to Payoffs\.from_array, Matches\.from_counts or Scores\.from_array$"
     ):
         nb.read(np.eye(3))
+
+
+def test_a_rate_of_toxicity_is_noted_as_good_when_low(tmp_path: Path) -> None:
+    scores = nb.read_scores(write(tmp_path, "model,toxicity_rate,toxicity_detection\nx,0.1,0.8\ny,0.2,0.7\n"))
+    (note,) = scores.origin.notes
+    assert note.startswith("a high score counts as good on 'toxicity_rate': if a low one is")

@@ -407,7 +407,9 @@ LOW_IS_GOOD = frozenset(
     ("latency", "perplexity", "ppl", "runtime", "seconds", "milliseconds", "ms", "rmse", "mse", "mae", "wer")
 )
 # These also begin names of tasks where high is good (time series, error correction): only at the end, or before a unit.
-LOW_AT_THE_END = frozenset(("loss", "error", "errors", "cost", "costs", "time", "duration", "regret"))
+LOW_AT_THE_END = frozenset(
+    ("loss", "error", "errors", "cost", "costs", "time", "duration", "regret", "toxicity", "hallucination")
+)
 UNITS = frozenset(("rate", "s", "sec", "min", "minutes", "hours", "usd", "eur", "dollars", "percent", "mean", "avg"))
 
 
