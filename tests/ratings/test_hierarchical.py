@@ -376,6 +376,20 @@ def test_single_games_of_a_ladder_show_no_cycles() -> None:
     assert fit.weights[fit.grid[:, 1] > 3].sum() < 0.2
 
 
+def test_single_games_of_a_large_ladder_show_no_cycles() -> None:
+    n = 2_500
+    rng = np.random.default_rng(151903)
+    r = rng.normal(size=n)
+    met = np.sort(rng.integers(n, size=(9 * n // 2, 2)), axis=1)
+    pairs = np.unique(met[met[:, 0] < met[:, 1]], axis=0)
+    won = (rng.random(len(pairs)) < 1 / (1 + np.exp(r[pairs[:, 1]] - r[pairs[:, 0]]))).astype(float)
+    names = tuple(f"agent {k}" for k in range(n))
+    fit = fit_hierarchical(nb.Matches(agents=names, pairs=pairs, wins=won, draws=0 * won, losses=1 - won))
+    drawn = fit.draw(20, np.random.default_rng(0)).ratings.mean(axis=0)
+    assert fit.tau < 0.3  # 0.9 where the error of Laplace's approximation decided
+    assert 0.9 < np.polyfit(drawn, r, 1)[0] < 1.1
+
+
 @pytest.mark.thin(2)
 @pytest.mark.parametrize("opponents", [False, True])
 def test_sparse_systems_agree_with_dense_ones(opponents: bool) -> None:
