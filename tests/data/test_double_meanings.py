@@ -298,6 +298,11 @@ def test_numbers_under_names_of_two_sides_are_scores_where_nothing_says_who_won(
     assert table(scores) == {"ann": {"item_1": 1, "item_2": 0}, "bob": {"item_1": 0, "item_2": 1}}
 
 
+def test_who_asks_for_matches_of_numbered_agents_is_told_what_they_lack() -> None:
+    with pytest.raises(nb.InputError, match="has no column for the outcome"):
+        nb.read_matches(pl.DataFrame({"player_a": [1, 2, 3], "player_b": [2, 3, 1], "odd": [1, 0, 1]}))
+
+
 def test_an_array_is_sent_to_the_types_that_take_one() -> None:
     with pytest.raises(
         nb.InputError, match=r"goes to Payoffs\.from_array, Matches\.from_counts or Scores\.from_array$"

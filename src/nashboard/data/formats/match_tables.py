@@ -211,7 +211,9 @@ def fits_generic(source: Input) -> bool:
     scored = bool(find_usual(AGENT, source.columns))  # by another column: the sides may be tasks of a table of scores
     if asked or (find_usual(OUTCOME, source.columns) and not (scored and are_numbers(source))):
         return True
-    return source.wanted is not Scores and not scored and not are_numbers(source)
+    if scored or source.wanted is Scores:
+        return False
+    return source.wanted is not None or not are_numbers(source)  # who asks for matches is told what they lack
 
 
 def are_numbers(source: Input) -> bool:
