@@ -486,6 +486,9 @@ def test_an_agent_that_gains_on_every_task_is_named_although_the_distance_to_the
     assert move.mean_p_value is not None
     assert move.mean_p_value < 1e-3
     assert "mean change" in found.table().to_polars().columns
+    exact = nb.changes(*(nb.evaluate(table, noise="none") for table in released(1, better=0.05)))
+    assert "no change of the distance to the best can be called real" in exact.summary[1]
+    assert "Up by mean score beyond noise: 'a3'." in exact.summary
 
 
 def test_means_of_the_same_agents_measured_again_change_at_most_as_often_as_the_level() -> None:

@@ -126,11 +126,12 @@ class Changes(Result):
         if self.first_before != self.first_after:
             sure = "" if self.first_changed else "; that may be noise"
             lines = [f"{after} is {now} now; {before} was {then} before{sure}."]
+        distance = " by its distance to the best" if self.moved_by_mean(1) or self.moved_by_mean(-1) else ""
         if not self.noise_known:
-            lines.append("The noise of these evaluations is unknown: no change can be called real.")
+            change = f"no change of the{distance.removeprefix(' by its')}" if distance else "no change"
+            lines.append(f"The noise of these evaluations is unknown: {change} can be called real.")
         elif not self.moved:
-            by_mean = self.moved_by_mean(1) or self.moved_by_mean(-1)
-            lines.append(f"No agent moved beyond noise{' by its distance to the best' if by_mean else ''}.")
+            lines.append(f"No agent moved beyond noise{distance}.")
         lists = {
             "Up beyond noise": [move.agent for move in self.moves if move.beyond_noise and move.relative > 0],
             "Down beyond noise": [move.agent for move in self.moves if move.beyond_noise and move.relative < 0],
