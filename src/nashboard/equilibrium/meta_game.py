@@ -307,32 +307,30 @@ def extend_classes(state: State, A: Floats) -> Classes | None:
     scale = max(state.game.scale, largest(A[before:]))
     if old.loose.any() or not scale <= 2 * state.game.scale:  # where the scale grows, near-copies may become copies
         return None
-    label, first, size = list(old.label), list(old.first), list(old.size)
-    near = 4 * same * scale
+    room = np.zeros(len(A) - before, dtype=np.intp)
+    labels, firsts, size = (np.append(part, room) for part in (old.label, old.first, old.size))
+    count, near = len(old.first), 4 * same * scale
     for k in range(before, len(A)):
         few = np.argsort(-np.abs(A[k]), kind="stable")[:LOOKED_AT]
-        alike = np.flatnonzero((np.abs(A[np.ix_(first, few)] - A[k, few]) <= near).all(axis=1))
-        apart = np.abs(A[np.array(first)[alike]] - A[k]).max(axis=1)
+        first = firsts[:count]
+        alike = np.flatnonzero((np.abs(A[few].take(first, axis=1) + A[k, few][:, None]) <= near).all(axis=0))
+        apart = np.abs(A[first[alike]] - A[k]).max(axis=1)
         copies = alike[apart == 0]
-        if copies.size:
-            label.append(int(copies[0]))
-            size[copies[0]] += 1
-        elif (apart <= near).any():
+        if not copies.size and (apart <= near).any():
             return None
-        else:
-            label.append(len(first))
-            first.append(k)
-            size.append(1)
-    firsts = np.array(first, dtype=np.intp)
-    labels = np.array(label, dtype=np.intp)
+        labels[k] = copies[0] if copies.size else count
+        if not copies.size:
+            firsts[count], count = k, count + 1
+        size[labels[k]] += 1
+    firsts = firsts[:count]
     copies = np.flatnonzero(firsts[labels] != np.arange(len(labels)))
     if (A[copies] != A[firsts[labels[copies]]]).any():
         return None  # agents that were copies differ against a new one
     return Classes(
         label=labels,
         first=firsts,
-        size=np.array(size, dtype=np.intp),
-        loose=np.zeros(len(first), dtype=np.bool_),
+        size=size[:count],
+        loose=np.zeros(count, dtype=np.bool_),
     )
 
 
