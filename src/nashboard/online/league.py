@@ -240,7 +240,7 @@ class League:
 
     def copy_of(self, i: int, j: int) -> tuple[Floats, Floats]:
         """Return means and covariances of two agents; -1 is an agent that has not played."""
-        Z, P = np.zeros((2, len(self.filters), self.width)), np.stack([self.newcomer()] * 2)
+        Z, P = np.zeros((2, len(self.filters), self.width)), np.ascontiguousarray([self.newcomer()] * 2)
         for side, k in enumerate((i, j)):
             if k >= 0:
                 Z[side], P[side] = self.means[k], self.spreads[k]
