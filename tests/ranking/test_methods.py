@@ -699,6 +699,12 @@ def test_equal_scores_share_a_rank() -> None:
     np.testing.assert_array_equal(tied_ranks(np.array([1e-17, 0.0, -1e-17]), scale=1.0), [1, 1, 1])
 
 
+@pytest.mark.parametrize("name", ["mean", "iqm", "uniform"])
+def test_means_that_differ_by_rounding_share_a_rank(name: str) -> None:
+    S = nb.Scores.from_array([[0.5, -0.1, -0.4], [0.4, -0.6, 0.2]])
+    assert nb.rank(S, name, scaling="none").ranks.tolist() == [1, 1]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS.names)
 def test_a_thousand_agents_are_ranked(name: str) -> None:

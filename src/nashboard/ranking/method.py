@@ -181,6 +181,11 @@ class Ranking(Result):
         return f"Ranking({self.method}, {len(self.agents):,} agents, {first})"
 
 
+def rounding(values: Floats) -> float:
+    """Return the scale of means of these numbers: differences below 1e-12 of the largest are rounding."""
+    return 1e-3 * float(np.abs(values).max(initial=0.0))
+
+
 def shown_fact(value: float | bool) -> str:
     """Return one fact of a certificate as text."""
     return ("no", "yes")[value] if isinstance(value, bool | np.bool_) else f"{value:.3g}"

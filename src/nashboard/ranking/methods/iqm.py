@@ -7,7 +7,7 @@ import numpy as np
 from nashboard._types import Floats
 from nashboard.errors import InputError
 from nashboard.ranking.counterexamples import SCORES_1, SCORES_3, SCORES_4, Counterexample
-from nashboard.ranking.method import Outcome, register
+from nashboard.ranking.method import Outcome, register, rounding
 from nashboard.ranking.pairwise import Pairwise
 
 SCALED = "single runs are scaled by {}, as rliable expects; for scores that are normalised already use the scaling none"
@@ -40,7 +40,8 @@ def iqm(data: Pairwise) -> Outcome:
         raise InputError("the interquartile mean needs scores of agents on tasks")
     notes += data.counted_tasks if data.in_own_units else ()
     unit = "mean of the middle half of the scores" if data.in_own_units else None
-    return Outcome(scores=np.array([trimmed_mean(one.ravel()) for one in values]), unit=unit, notes=notes)
+    scores, scale = np.array([trimmed_mean(one.ravel()) for one in values]), max(map(rounding, values))
+    return Outcome(scores=scores, scale=scale, unit=unit, notes=notes)
 
 
 def trimmed_mean(values: Floats, share: float = 0.25) -> float:
