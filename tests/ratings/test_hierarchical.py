@@ -224,12 +224,12 @@ def test_partitions_agree_with_the_evidence_of_all_partitions(n: int, games: int
     counts = count_pairs(matches)
     grid = np.geomspace(*TAU_RANGE, 400)
     density = np.exp(counts.tau_prior(grid))
-    theta, of_classes, _ = concentrations(n)
+    _, of_classes, alpha, _ = concentrations(n)
     log_mass, same, spreads = [], [], []
     for label, style in ((a, b) for a in partitions_of(n) for b in partitions_of(max(a) + 1)):
         size, kinds = np.bincount(label), np.bincount(style)
         prior = of_classes[:, len(size) - 1] + (gammaln(size - DISCOUNT) - gammaln(1 - DISCOUNT)).sum()
-        of_styles = len(kinds) * np.log(theta) + gammaln(theta) - gammaln(theta + len(size)) + gammaln(kinds).sum()
+        of_styles = len(kinds) * np.log(alpha) + gammaln(alpha) - gammaln(alpha + len(size)) + gammaln(kinds).sum()
         tau = rng.choice(grid, size=draws, p=density / density.sum())
         sigma = 1.5 * np.abs(rng.normal(size=(draws, 1)))
         r = sigma * rng.normal(size=(draws, len(size)))

@@ -10,7 +10,8 @@ many, to ``16 n^2``, where there are hardly any.
 Classes of one style have the same cyclic parts, and no cyclic part among themselves: they differ in their rating only,
 as checkpoints of one run do. Without styles such an agent would have to agree with another in every cyclic part by
 chance, and would be taken for its copy although it is clearly stronger. The prior over partitions of classes into
-styles is a Chinese restaurant process, whose concentration is learned on the same grid. Where there are planes of
+styles is a Chinese restaurant process, whose concentration is learned, too: log-uniform from ``n`` to ``16 n^2``, so
+thin data do not make styles of agents that merely look alike. Where there are planes of
 rotation (`planes`), coordinates belong to styles too.
 
 Entries choose their class, and classes their style, by Gibbs sampling as in Neal (2000), algorithm 3: cyclic parts are
@@ -87,18 +88,19 @@ class PartitionDraws:
             total = members @ self.together @ members.T
 
 
-def concentrations(n: int) -> tuple[Floats, Floats, Floats]:
-    """Return values of a concentration, equally likely beforehand, and log-priors of numbers of classes and styles.
+def concentrations(n: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return values of both concentrations, each followed by log-priors given each of its values.
 
-    The first, (V, n), are those of 1 to ``n`` classes. The second, (V, n), are those of a single style of 1 to ``n``
-    classes; each further style adds the logarithm of the concentration. What depends on sizes alone is left out.
+    Those of theta, (V, n), are of 1 to ``n`` classes. Those of the concentration of styles are of a single style of 1
+    to ``n`` classes; each further style adds its logarithm. What depends on sizes alone is left out.
     """
     from scipy.special import gammaln
 
     theta = np.geomspace(0.1, 16 * n * n, VALUES)
     of_classes = np.log(theta[:, None] + DISCOUNT * np.arange(n)).cumsum(axis=1)
-    of_styles = np.log(theta[:, None]) + gammaln(theta[:, None]) - gammaln(theta[:, None] + np.arange(1, n + 1))
-    return theta, of_classes + (gammaln(theta) - gammaln(theta + n))[:, None], of_styles
+    alpha = np.geomspace(n, 16 * n * n, VALUES)
+    of_styles = np.log(alpha[:, None]) + gammaln(alpha[:, None]) - gammaln(alpha[:, None] + np.arange(1, n + 1))
+    return theta, of_classes + (gammaln(theta) - gammaln(theta + n))[:, None], alpha, of_styles
 
 
 def pair_prior(n: int) -> float:
@@ -274,12 +276,12 @@ def cyclic_likelihood(R, V, many, t2):  # type: ignore[no-untyped-def]
 
 @compiled(
     "void(f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], b1[:,::1], i8[::1], i8[::1], f8[:,::1], f8[::1], f8[:,::1], "
-    "f8[:,::1], f8[::1], f8[::1], f8, f8[::1], u8, i8, i8, i8, i8[:,::1], i8[:,::1], f8[:,:,::1], f8[:,::1], "
+    "f8[::1], f8[:,::1], f8[::1], f8[::1], f8, f8[::1], u8, i8, i8, i8, i8[:,::1], i8[:,::1], f8[:,:,::1], f8[:,::1], "
     "f8[:,:,::1], f8[:,::1])"
 )
 def sweep_partitions(  # type: ignore[no-untyped-def]
-    s, games, w, x, near, label, style, begin, theta, of_classes, of_styles, prior_at, prior, sigma_scale, scale, seed,
-    warm, thin, settle, labels, styles, places, scales, payoffs, together,
+    s, games, w, x, near, label, style, begin, theta, of_classes, alpha, of_styles, prior_at, prior, sigma_scale, scale,
+    seed, warm, thin, settle, labels, styles, places, scales, payoffs, together,
 ):  # fmt: skip
     """Sample the class of each entry, the style of each class, ratings, coordinates, concentrations and scales.
 
@@ -346,7 +348,7 @@ def sweep_partitions(  # type: ignore[no-untyped-def]
                     A[h] += precision
                     log_mass[h] = np.log(many[h]) + C[h] + B[h] * B[h] / (2 * A[h]) - np.log(A[h] / precision) / 2
             right[:] = 0.0
-            log_mass[n] = np.log(theta[of_kind]) + make_style(e, v, T, t2, precision, omega, L, right)
+            log_mass[n] = np.log(alpha[of_kind]) + make_style(e, v, T, t2, precision, omega, L, right)
             bits = mixed(seed, clock)
             clock += np.uint64(1)
             g = choose(log_mass, n + 1, bits)
@@ -398,7 +400,7 @@ def sweep_partitions(  # type: ignore[no-untyped-def]
             if size[k] == 0:
                 many[g] -= 1
                 classes -= 1
-            another = np.log((theta[at] + DISCOUNT * classes) / (classes + theta[of_kind]))
+            another = np.log((theta[at] + DISCOUNT * classes) / (classes + alpha[of_kind]))
             free_style, free_class = -1, -1
             for h in range(n):
                 log_mass[n + h] = -np.inf
@@ -416,7 +418,7 @@ def sweep_partitions(  # type: ignore[no-untyped-def]
                     log_mass[q] = np.log(size[q] - DISCOUNT) + C[h] + r[q] * (B[h] - A[h] * r[q] / 2)
             right[:] = 0.0
             fresh = make_style(e, v, T, t2, precision, omega, L, right)
-            log_mass[2 * n] = another + np.log(theta[of_kind]) + fresh
+            log_mass[2 * n] = another + np.log(alpha[of_kind]) + fresh
             bits = mixed(seed, clock)
             clock += np.uint64(1)
             k = choose(log_mass, 2 * n + 1, bits)
@@ -449,7 +451,7 @@ def sweep_partitions(  # type: ignore[no-untyped-def]
             of_theta[q] = of_classes[q, classes - 1]
         at = choose(of_theta, len(theta), mixed(seed, clock))
         for q in range(len(theta)):
-            of_theta[q] = of_styles[q, classes - 1] + (apart - 1) * np.log(theta[q])
+            of_theta[q] = of_styles[q, classes - 1] + (apart - 1) * np.log(alpha[q])
         of_kind = choose(of_theta, len(theta), mixed(seed, clock + np.uint64(1)))
         clock += np.uint64(2)
         for _ in range(2):
