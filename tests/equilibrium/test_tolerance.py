@@ -187,6 +187,9 @@ def test_a_tolerance_needs_no_proof_of_an_exact_equilibrium(monkeypatch: pytest.
     before = nb.nash_average(A, tolerance=1e-4), nb.nash_average_scores(S, tolerance=1e-4)
     monkeypatch.setattr("nashboard.equilibrium.solver.find_side_face", lambda *ignored: None)
     assert nb.nash_average(A).tolerance > 0
+    for average, data in ((nb.nash_average, A), (nb.nash_average_scores, S)):
+        with pytest.raises(nb.ConvergenceError, match="could not be proved"):
+            average(data, tolerance=0)
     after = nb.nash_average(A, tolerance=1e-4), nb.nash_average_scores(S, tolerance=1e-4)
     np.testing.assert_allclose(after[0].weights, before[0].weights, atol=1e-9)
     np.testing.assert_allclose(after[1].task_weights, before[1].task_weights, atol=1e-9)

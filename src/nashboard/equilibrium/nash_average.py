@@ -84,7 +84,8 @@ def nash_average(
         `nashboard.equilibrium.entropy`. By default 0 for doubles, the exact equilibrium; for arrays in a narrower
         type, 2 units in the last place of the largest payoff, so that single and double precision nearly agree; 4 where
         some agents are identical up to such units.
-        In the few games in which no exact equilibrium can be proved, 4e-12 of the largest payoff (at most 2e-10).
+        In the few games in which no exact equilibrium can be proved, 4e-12 of the largest payoff (at most 2e-10); with
+        ``tolerance=0`` these are a `ConvergenceError`.
     progress
         Show progress on standard error where that is a terminal.
 
@@ -107,9 +108,11 @@ def nash_average(
     with threads_for(len(game.agents)), show_progress("solving", asked=progress) as shown:
         show = report_to(shown)
         if isinstance(game, ScoresGame):
-            return average_scores(game, selection, check_tolerance(tolerance, game), show, began)
+            return average_scores(game, selection, tolerance, show, began)
         allowed = check_tolerance(tolerance, game)
-        return describe_agents(game, selection, find_mixtures(game, selection, allowed, show), began)
+        return describe_agents(
+            game, selection, find_mixtures(game, selection, allowed, show, strict=tolerance == 0), began
+        )
 
 
 def nash_average_scores(
@@ -153,7 +156,7 @@ def nash_average_scores(
     began = time.perf_counter()
     game = scores_game(data) if tolerance is None else scores_game(data).as_exact()
     with show_progress("solving", asked=progress) as shown:
-        return average_scores(game, selection, check_tolerance(tolerance, game), report_to(shown), began)
+        return average_scores(game, selection, tolerance, report_to(shown), began)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -185,14 +188,19 @@ class Mixtures:
         )
 
 
-def find_mixtures(game: Game, selection: Selection, tolerance: float, show: Progress) -> Mixtures:
-    """Find the maximum-entropy equilibrium or, with a tolerance, the most even mixtures from an equilibrium."""
+def find_mixtures(game: Game, selection: Selection, tolerance: float, show: Progress, *, strict: bool) -> Mixtures:
+    """Find the maximum-entropy equilibrium or, with a tolerance, the most even mixtures from an equilibrium.
+
+    Where no equilibrium can be proved, the most even mixtures with a tiny tolerance, unless ``strict``.
+    """
     log_m = log_multiplicities(game, selection)
     if tolerance:
         return find_even_mixtures(game, log_m, tolerance, show)
     try:
         found = find_equilibrium(game, log_m, show)
     except ConvergenceError as error:
+        if strict:
+            raise
         return find_undecided(game, log_m, show, error)
     sides = found.solution.sides
     # where one side has others, more players tie than the other side has weights: are they ties, or ties by the rule?
@@ -255,11 +263,11 @@ def describe_agents(game: AgentsGame, selection: Selection, found: Mixtures, beg
 
 
 def average_scores(
-    game: ScoresGame, selection: Selection, tolerance: float, show: Progress, began: float
+    game: ScoresGame, selection: Selection, asked: float | None, show: Progress, began: float
 ) -> ScoreNashAverage:
     """Solve, certify on the scores as they came in, and put the result together."""
     S = game.S
-    found = find_mixtures(game, selection, tolerance, show)
+    found = find_mixtures(game, selection, check_tolerance(asked, game), show, strict=asked == 0)
     tolerance = found.tolerance + game.looseness
     p, q = (classes.spread(total) for classes, total in zip(game.classes, found.totals, strict=True))
     skills, difficulties = S @ q, -(S.T @ p)
