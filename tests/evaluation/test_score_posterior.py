@@ -21,6 +21,7 @@ from nashboard.evaluation.posterior.scores import (
     known_noise,
     solve_tables,
     task_sizes,
+    to_log_odds,
     to_units,
 )
 
@@ -444,3 +445,23 @@ def test_large_differences_on_tasks_of_their_own_are_named_where_tasks_have_one_
         nb.Scores.from_array(y * np.repeat([1, 500], [10, 4])), draws=60, rng=np.random.default_rng(0)
     )
     assert seconds.facts["doubtful"] == ()
+
+
+@pytest.mark.parametrize("floor", [0.1, 0.25, 1 / 3, 0.5])
+def test_shares_near_guessing_exclude_high_odds_as_their_likelihood_does(floor: float) -> None:
+    error = 0.0235
+    for beyond in (-0.5, 0.0, 0.5, 1.0, 2.0):  # standard errors above guessing
+        share = np.array([[floor + beyond * error]])
+        odds, spread, _ = to_log_odds(share, np.array([[error]]), floor, share)
+        for further in (2.5, 4.0):  # a truth so many standard errors above what was measured
+            true = (share + further * error - floor) / (1 - floor)
+            normal = float((((np.log(true / (1 - true)) - odds) / spread) ** 2)[0, 0] / 2)
+            assert normal > further**2 / 2 * 0.4  # the tangent alone has 0.07 to 0.57
+
+
+def test_an_agent_that_guesses_is_below_one_that_is_far_better_on_the_same_items() -> None:
+    rng = np.random.default_rng(8)
+    items = (rng.random((400, 5)) < [0.63, 0.53, 0.5, 0.49, 0.32]).astype(float)
+    found = nb.evaluate(nb.Scores.from_array(items.T, ["a", "b", "c", "d", "guess"]))
+    assert found.posterior.probability_above("guess", "d") < 0.01
+    assert found.posterior.rank_low[list(found.posterior.agents).index("guess")] == 5

@@ -403,10 +403,16 @@ def to_log_odds(p: Floats, stderr: Floats, floor: float, expected: Floats) -> tu
     low, high = floor + 0.5 * error, 1 - 0.5 / (items + 1)
     near = np.clip(np.where(np.isnan(expected), share, expected), np.minimum(low, high), high)
     known = (near - floor) / (1 - floor)
+    odds = np.log(known / (1 - known))
     slope = 1 / (known * (1 - known) * (1 - floor))
+    # within a few standard errors of guessing a share says little about how low the odds are, but much about how high:
+    # there the slope is that of the chord to two standard errors above
+    above = np.clip((near + 2 * error - floor) / (1 - floor), known, 1 - 1e-9)
+    chord = (np.log(above / (1 - above)) - odds) / (2 * error)
+    close = np.clip(2 - (near - floor) / (2 * error), 0.0, 1.0) if floor else 0.0
+    slope = np.where(close > 0, slope + close * (np.minimum(chord, slope) - slope), slope)
     density = np.log(slope * error) - 0.5 * (np.minimum(share - floor, 0.0) / error) ** 2
-    odds = np.log(known / (1 - known)) + (share - near) * slope
-    return odds, np.where(np.isnan(p), 0.0, error * slope), np.nansum(density, axis=0)
+    return odds + (share - near) * slope, np.where(np.isnan(p), 0.0, error * slope), np.nansum(density, axis=0)
 
 
 def task_units(S: Floats, stderr: Floats) -> tuple[Floats, Floats]:
