@@ -1,5 +1,7 @@
 """A first side's advantage is taken out of the board where it is shown, and changes nothing where it is not."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -76,3 +78,21 @@ def test_a_side_that_one_team_nearly_always_has_makes_nobody_first() -> None:
         tops += [gap[k] == 0 for k in np.flatnonzero(found.probability_top >= 0.95)]
     assert np.mean(inside) > 0.9  # 0.8 where sides are ignored, 0.5 for the team that is at home
     assert not tops or np.mean(tops) > 0.8
+
+
+@pytest.mark.parametrize("name", ["b", "A"])  # before and after the other in the order of names
+def test_the_same_results_at_home_and_away_are_not_those_of_copies(name: str) -> None:
+    rng, rows = np.random.default_rng(0), []
+    for other in "xyz":
+        rows += [("a", other, "1-0"), ("a", other, "0-1"), (other, name, "0-1"), (other, name, "1-0")] * 20
+    for _ in range(300):
+        first, second = rng.choice(list("xyz"), 2, replace=False)
+        rows.append((first, second, "1-0" if rng.random() < 0.75 else "0-1"))
+    matches = nb.read_matches(pl.DataFrame(rows, schema=["home_team", "away_team", "result"], orient="row"))
+    found = nb.evaluate(matches, n_resamples=100)
+    assert not [line for line in found.warnings if "identical" in line]
+    top = dict(zip(found.posterior.agents, found.posterior.probability_top, strict=True))
+    assert top[name] > 0.95
+    assert top["a"] < 0.05
+    sideless = nb.evaluate(replace(matches, sides=None), n_resamples=100)
+    assert [line for line in sideless.warnings if "identical" in line]

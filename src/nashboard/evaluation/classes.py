@@ -48,13 +48,20 @@ class Classes:
         return tuple(found)
 
 
-def find_match_classes(matches: Matches, *, merge: bool = True) -> Classes:
-    """Return the classes of agents with the same counts against everybody else, and even among themselves."""
+def find_match_classes(matches: Matches, *, merge: bool = True, sided: bool = False) -> Classes:
+    """Return the classes of agents with the same counts against everybody else, and even among themselves.
+
+    ``sided``: counts are the same only if they are so as the first side and as the second.
+    """
     n = len(matches.agents)
     i, j = np.concatenate([matches.pairs, matches.pairs[:, ::-1]]).T
     from_first = np.column_stack([matches.wins, matches.draws, matches.losses, *more_about_pairs(matches)])
     from_second = from_first.copy()
     from_second[:, :3] = from_second[:, 2::-1]
+    if sided and matches.sides is not None:
+        first, second = matches.sides.first, matches.sides.second
+        from_first = np.column_stack([from_first, first, second])
+        from_second = np.column_stack([from_second, second[:, ::-1], first[:, ::-1]])
     counts = np.concatenate([from_first, from_second])
     by_agent = np.lexsort([j, i])
     i, j, counts = i[by_agent], j[by_agent], counts[by_agent] + 0.0

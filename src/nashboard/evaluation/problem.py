@@ -31,7 +31,7 @@ from nashboard.ranking.pairwise import Pairwise, pairwise
 from nashboard.ranking.registry import find_methods
 from nashboard.ratings.prior import measure_dispersion
 from nashboard.ratings.rating import Coefficient, checked_anchor
-from nashboard.ratings.sides import neutralise_sides
+from nashboard.ratings.sides import neutralise_sides, shows_advantage
 
 Data = Matches | Scores | Payoffs
 Noise = Literal["model", "none"]
@@ -416,8 +416,7 @@ def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
         data, notes = connect(data, settings)
         if NO_COUNTS in data.origin.notes:
             literal = True
-        exact = find_match_classes(data, merge=merge)
-        merged = data.select(pick(data.agents, exact)) if len(exact.first) > 1 else data
+        exact, merged = merge_copies(data, merge=merge, sided=not literal)
     elif isinstance(data, Payoffs):
         if settings.anchor:
             raise InputError("an anchor is for ratings, and payoffs have none: leave it out")
@@ -450,6 +449,15 @@ def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
 def pick(names: tuple[str, ...], classes: Classes) -> list[str]:
     """Return the names of the representatives, in canonical order."""
     return [names[k] for k in classes.first]
+
+
+def merge_copies(matches: Matches, *, merge: bool, sided: bool) -> tuple[Classes, Matches]:
+    """Return the classes of copies, and the matches between them; sides count where they have an advantage."""
+    exact = find_match_classes(matches, merge=merge, sided=sided)
+    merged = matches.select(pick(matches.agents, exact)) if len(exact.first) > 1 else matches
+    if sided and merged.sides is not None and not shows_advantage(merged, merged.sides):
+        return merge_copies(matches, merge=merge, sided=False)
+    return exact, merged
 
 
 def has_noise(data: Payoffs) -> bool:
