@@ -282,34 +282,6 @@ def draw_all_pairs(won, games, first, second, tau, seeds, A):  # type: ignore[no
                     A[s, j, i] = -A[s, i, j]
 
 
-@compiled("void(f8[:,::1], f8[:,::1], i8[:,::1], f8[::1], u8[::1], f8[:,:,::1])")
-def draw_all_classes(won, games, label, tau, seeds, A):  # type: ignore[no-untyped-def]
-    """Add the cyclic parts of all pairs to the log-odds ``A`` of every draw, in which some entries are one agent.
-
-    ``label`` (S, n) is the first member of the class of each entry; ``won`` and ``games`` are (n, n), by entry.
-    """
-    n = A.shape[1]
-    Y, N = np.empty((n, n)), np.empty((n, n))
-    for s in range(len(A)):
-        Y[:], N[:] = 0.0, 0.0
-        for a in range(n):
-            for b in range(n):
-                Y[label[s, a], label[s, b]] += won[a, b]
-                N[label[s, a], label[s, b]] += games[a, b]
-        for i in range(n):
-            for j in range(i + 1, n):
-                a, b = label[s, i], label[s, j]
-                if a == i and b == j:
-                    key, d = pair_key(seeds[s], i, j), A[s, i, j]
-                    c = draw_one(Y[i, j], N[i, j], d, tau[s], key) if N[i, j] > 0 else tau[s] * normal_of(key)
-                    A[s, i, j] = d + c
-                    A[s, j, i] = -A[s, i, j]
-        for i in range(n):
-            for j in range(n):
-                a, b = label[s, i], label[s, j]
-                A[s, i, j] = 0.0 if a == b else A[s, a, b]
-
-
 @compiled("void(f8[::1], f8[::1], i8[::1], i8[::1], i8[::1], i8[::1], f8[::1], f8, u8, i8[::1], f8[:,::1])")
 def draw_columns(won, games, first, second, start, pair, r, tau, seed, agents, X):  # type: ignore[no-untyped-def]
     """Draw the log-odds of everybody against some agents in one draw; row k of ``X`` is against ``agents[k]``."""

@@ -46,7 +46,6 @@ from nashboard.ratings.hierarchical.pairs import (
     FEW_PAIRS,
     SIGMA_SCALE,
     TAU_RANGE,
-    PairCounts,
     Pairs,
     count_pairs,
     signed_sums,
@@ -82,8 +81,7 @@ class ModelDraws:
     """Draws from the posterior; the cyclic parts are drawn when they are asked for, each from a key of its own.
 
     ``ratings`` are (S, n) with mean 0 in each draw, ``sigma`` and ``tau`` (S,), ``seeds`` the keys of the draws.
-    ``planes`` are coordinates (S, n, 2 k) in planes of rotation, and ``label`` (S, n) the first member of the class of
-    entries that are one agent, where there are any.
+    ``planes`` are coordinates (S, n, 2 k) in planes of rotation, where there are any.
     """
 
     ratings: Floats
@@ -92,7 +90,6 @@ class ModelDraws:
     seeds: Any
     counts: Pairs
     planes: Floats | None = None
-    label: Ints | None = None
 
     def payoffs(self, draws: slice) -> Floats:
         """Return the log-odds of all pairs in some draws, ``(b, n, n)``."""
@@ -102,10 +99,7 @@ class ModelDraws:
             u, v = self.planes[draws, :, 0::2], self.planes[draws, :, 1::2]
             turn = u @ v.transpose(0, 2, 1)
             base += turn - turn.transpose(0, 2, 1)
-        given = self.tau[draws].copy(), self.seeds[draws].copy()
-        if self.label is not None and isinstance(self.counts, PairCounts):
-            return self.counts.draw_all_classes(base, self.label[draws], *given)
-        return self.counts.draw_all(base, *given)
+        return self.counts.draw_all(base, self.tau[draws].copy(), self.seeds[draws].copy())
 
     def columns(self, draw: int, agents: Ints) -> Floats:
         """Return the log-odds of everybody against some agents in one draw, ``(n, k)``."""

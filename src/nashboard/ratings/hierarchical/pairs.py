@@ -14,7 +14,6 @@ import numpy as np
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.ratings.hierarchical.kernels import (
-    draw_all_classes,
     draw_all_pairs,
     draw_columns,
     draw_signed_normals,
@@ -155,12 +154,6 @@ class PairCounts(Schedule):
         """Draw the log-odds of all pairs given those without cyclic parts, both ``(b, n, n)``."""
         A = np.array(base, order="C")
         draw_all_pairs(self.won, self.games, self.i, self.j, tau, seeds, A)
-        return A
-
-    def draw_all_classes(self, base: Floats, label: Ints, tau: Floats, seeds: Any) -> Floats:
-        """Draw the log-odds of all pairs of entries, of which those with the same label (b, n) are one agent."""
-        A = np.array(base, order="C")
-        draw_all_classes(*self.tables, label, tau, seeds, A)
         return A
 
     @cached_property
