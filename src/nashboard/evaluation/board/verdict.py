@@ -44,7 +44,14 @@ def few_games_sentence(board: Board) -> str:
     """Return how many games the candidates played, where these are few: a count, no test."""
     first = np.flatnonzero(board.probability_top >= min(MENTIONED, board.probability_top.max()))
     few = [k for k in first[np.argsort(-board.probability_top[first], kind="stable")] if board.games[k] < FEW_GAMES]
-    said = [f"{board.names[k]} played {count(board.games[k])} {plural(board.games[k], 'games')}" for k in few[:NAMED]]
+    alike: dict[float, list[str]] = {}
+    for k in few[:NAMED]:
+        alike.setdefault(float(board.games[k]), []).append(board.names[k])
+    said = []
+    for games, names in alike.items():
+        who = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+        each = " each" if len(names) > 1 else ""
+        said.append(f"{who} played {count(games)} {plural(games, 'games')}{each}")
     return f"{'; '.join(said)}." if said else ""
 
 
