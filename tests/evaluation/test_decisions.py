@@ -498,6 +498,20 @@ def test_means_of_the_same_agents_measured_again_change_at_most_as_often_as_the_
     assert np.mean(alarms) <= 0.08  # 0.05, and three standard errors
 
 
+def test_means_of_agents_that_are_pooled_are_compared_each_by_itself() -> None:
+    rng = np.random.default_rng(5)
+    values = rng.normal(50, 8, (8, 12))
+    values[1] = values[0] + rng.normal(0, 1, 12)
+    again = values + rng.normal(0, 0.7, values.shape)
+    names, tasks = [f"a{k}" for k in range(8)], [f"t{k}" for k in range(12)]
+    tables = [nb.Scores.from_array(x, names, tasks, stderr=np.ones(x.shape)) for x in (values, again)]
+    found = [nb.evaluate(table, n_resamples=50) for table in tables]
+    assert all(any("'a0' and 'a1'" in line for line in one.warnings) for one in found)
+    for move in nb.changes(*found).moves:
+        k = names.index(move.agent)
+        assert move.mean_change == pytest.approx(again[k].mean() - values[k].mean(), abs=1e-9)
+
+
 def test_means_are_compared_over_tasks_where_no_noise_is_known() -> None:
     rng = np.random.default_rng(3)
     alarms = []

@@ -242,7 +242,7 @@ def changes(old: Any, new: Any) -> Changes:
     p_values = np.full(len(common), np.nan)
     if noisy:
         p_values = adjust_holm(two_sided(relative[one], error[one]))[label.ravel()]
-    mean_change, mean_p = (part[label.ravel()] for part in compare_means(old.data, new.data, [common[k] for k in one]))
+    mean_change, mean_p = compare_means(old.data, new.data, common)
     moves = [
         Move(
             agent=name,
@@ -312,6 +312,7 @@ def compare_means(before: Any, after: Any, agents: Sequence[str]) -> tuple[Float
     """Return by how much the mean score of each agent on common tasks changed, and p-values by Holm; NaN without them.
 
     Where all standard errors are known this is a z-test with the tasks as they are, else a paired t-test over tasks.
+    Exact copies count as one test. Pooled agents do not: each has a mean of its own.
     """
     none = np.full(len(agents), np.nan)
     if not (isinstance(before, Scores) and isinstance(after, Scores)):
@@ -333,7 +334,10 @@ def compare_means(before: Any, after: Any, agents: Sequence[str]) -> tuple[Float
                 else run_paired_t(d, 0.95).p_value
             )
     found = np.isfinite(p_values)
-    p_values[found] = adjust_holm(p_values[found])
+    if found.any():
+        rows = np.column_stack([was.values, now.values, np.nan_to_num(variance)])[found]
+        _, one, label = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        p_values[found] = adjust_holm(p_values[found][one])[label.ravel()]
     return mean, p_values
 
 
