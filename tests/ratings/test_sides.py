@@ -96,3 +96,9 @@ def test_the_same_results_at_home_and_away_are_not_those_of_copies(name: str) ->
     assert top["a"] < 0.05
     sideless = nb.evaluate(replace(matches, sides=None), n_resamples=100)
     assert [line for line in sideless.warnings if "identical" in line]
+
+
+def test_influence_says_that_it_does_not_take_an_advantage_out() -> None:
+    matches = play(4, np.array([0.0, 0.5, 0.1, 0.0, -0.1, 0.3]), 0.8)
+    assert "advantage of a side is not taken out" in nb.influence(matches).sentence
+    assert "advantage" not in nb.influence(replace(matches, sides=None)).sentence

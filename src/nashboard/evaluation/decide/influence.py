@@ -34,6 +34,7 @@ from nashboard.ratings.errors import incidence
 from nashboard.ratings.hierarchical.model import fit_hierarchical
 from nashboard.ratings.likelihood import PairTotals, fit_totals, newton, solver, win_rates, with_normal_prior
 from nashboard.ratings.prior import LearnedPrior, learn_prior_of
+from nashboard.ratings.sides import neutralise_sides
 
 By = Literal["votes", "voters", "items", "tasks"]
 Judged = Literal["elo", "board", "mean"]
@@ -63,6 +64,8 @@ class Influence(Result):
         Whether it is proved that no smaller set changes first place.
     by, judge
         What is removed, and who judges: ``"elo"``, ``"board"`` or ``"mean"``.
+    sided
+        Whether first sides have an advantage, which the board of `evaluate` takes out and neither judge does.
     """
 
     first: str
@@ -73,6 +76,7 @@ class Influence(Result):
     minimal: bool
     by: By
     judge: Judged
+    sided: bool = False
 
     computed = ("sentence",)
 
@@ -85,6 +89,8 @@ class Influence(Result):
         return (
             f"Without {self.removed:,} of {self.total:,} {self.by} ({share:.2g}%), {self.new_first} is first {means} "
             f"instead of {self.first}; {proof}."
+            + " The advantage of a side is not taken out, as it is on the board of evaluate."
+            * self.sided
         )
 
     def table(self) -> Table:
@@ -437,6 +443,7 @@ def influence_on_matches(data: Matches | Games, by: By, judge: Judged) -> Influe
         minimal=minimal,
         by=by,
         judge=judge,
+        sided=neutralise_sides(matches)[1] is not None,
     )
 
 
