@@ -112,7 +112,8 @@ def log_of_tastes(seed: int, *, voters: int = 40, votes: int = 2000, taste: floa
     )
     away = np.subtract.outer(strength.max() - strength, rng.normal(0, taste * np.sqrt(2), 20_000))
     share = (1 / (1 + np.exp(-away))).mean(axis=1)
-    return nb.read_matches(log, cluster="voter"), np.log(share / (1 - share))
+    odds = np.log(share / (1 - share))
+    return nb.read_matches(log, cluster="voter"), odds - odds.min()  # that of the best is 0 but for the simulation
 
 
 def test_votes_of_voters_with_tastes_count_as_fewer_games() -> None:
@@ -155,3 +156,14 @@ def test_gaps_are_covered_where_voters_have_tastes() -> None:
         sure += [truth[k] == 0 for k, p in zip(order, found.probability_top, strict=True) if p >= 0.95]
     assert np.mean(inside) > 0.88  # 0.73 where each vote counts as one
     assert not sure or np.mean(sure) > 0.8
+
+
+def test_a_plan_is_as_unsure_as_the_board_where_voters_have_tastes() -> None:
+    claimed, right = [], []
+    for seed in range(9500, 9520):
+        matches, truth = log_of_tastes(seed, voters=25, taste=1.2, votes=1500)
+        claimed.append(nb.plan(matches, games=100).probability)
+        best = matches.agents[int(np.argmax(nb.elo(matches).ratings))]
+        right.append(truth[int(best[1:])] == 0)
+    assert np.mean(claimed) < 0.6  # 0.77 where each vote counts as one
+    assert np.mean(claimed) == pytest.approx(np.mean(right), abs=0.2)

@@ -25,10 +25,12 @@ from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.evaluation.board.verdict import SMALL_CYCLES
 from nashboard.evaluation.decide.significance import fit_as_evaluate, head_to_head
+from nashboard.evaluation.posterior.clusters import discount_clusters
 from nashboard.evaluation.posterior.matches import expected_payoffs
 from nashboard.ratings.hierarchical.model import HierarchicalFit, fit_hierarchical
 from nashboard.ratings.hierarchical.pairs import FEW_GAMES
 from nashboard.ratings.hierarchical.systems import RatingPrior
+from nashboard.ratings.sides import neutralise_sides
 
 UNITS = {"pairs": "games", "cells": "items", "items": "items"}
 MEANINGS = {"pairs": "games to play next", "cells": "items to run next", "items": "new items to run on both"}
@@ -296,15 +298,17 @@ def beliefs_about_matches(matches: Matches, most: int = MOST_AGENTS) -> Beliefs:
     Given sigma and tau, ratings have a covariance ``V``, and information ``D`` about a pair leaves ``x = s (r_i - r_j)
     + e`` plus a constant, with ``s = 1 / (1 + tau^2 D)`` and ``e ~ N(0, tau^2 s)``. About the ratings it is worth ``s
     D``. Covariances are averaged over points of the posterior of sigma and tau. Cyclic parts against opponents that are
-    not kept average out.
+    not kept average out. Games of clusters count as on the board, and new games come in such clusters, too.
     """
     matches.require_counts()
     matches.require_connected()
-    fit = fit_hierarchical(matches)
+    weighed = discount_clusters(neutralise_sides(matches)[0])
+    worth = float(weighed.games.sum() / matches.games.sum())
+    fit = fit_hierarchical(weighed)
     expected = expected_payoffs(fit)
     sigma, tau = representative_points(fit)
     games = np.zeros(expected.shape)
-    games[tuple(matches.pairs.T)] = matches.games
+    games[tuple(matches.pairs.T)] = weighed.games
     games = np.maximum(games, games.T)
     one_game = 1 / (2 + 2 * np.cosh(expected)) / fit.counts.dispersion  # p (1 - p)
     known = fit.system.prior, games * one_game
@@ -316,7 +320,7 @@ def beliefs_about_matches(matches: Matches, most: int = MOST_AGENTS) -> Beliefs:
     if matches.games_per_agent.min() < FEW_GAMES:
         V *= widen_small_logs(fit, keep, V)
     prior = np.linalg.inv(V)
-    information, before = one_game[keep[i], keep[j]], (games * one_game)[keep[i], keep[j]]
+    information, before = worth * one_game[keep[i], keep[j]], (games * one_game)[keep[i], keep[j]]
     square = tau[:, None] ** 2
 
     def state(counts: Floats, chosen: Ints) -> tuple[Floats, Floats, Floats]:
