@@ -293,6 +293,28 @@ def test_a_partisan_is_named_and_voters_with_tastes_are_not() -> None:
     assert found.table().rows[0][1] == f"for {weakest}"
 
 
+@pytest.mark.parametrize(("twice", "side"), [(0.0, 0.0), (0.05, 0.0), (0.0, 0.4)])
+def test_honest_voters_with_few_votes_double_clicks_or_a_common_side_are_not_counted(twice: float, side: float) -> None:
+    rng = np.random.default_rng(61)
+    n, strength = 3000, rng.normal(0, 0.6, 20)
+    voter, i = rng.integers(0, 300, n), rng.integers(0, 20, n)
+    j = (i + rng.integers(1, 20, n)) % 20
+    y = 1.0 * (rng.random(n) < 1 / (1 + np.exp(strength[j] - strength[i] - side)))
+    times = np.where(rng.random(n) < twice, 3, 1)
+    found = nb.voters(*(np.repeat(part, times) for part in (voter, i, j, y)))
+    assert found.suspects == ()
+    assert found.inattentive < 1 < found.inattentive_high
+    assert found.repeats == pytest.approx((times - 1).sum(), rel=0.05)
+    assert found.votes.sum() == times.sum()
+
+
+def test_random_voters_with_few_votes_are_within_the_interval() -> None:
+    (voter, i, j, y), _ = decisions.cast_votes(np.random.default_rng(62), np.repeat([0, 1], [540, 60]), 4, agents=20)
+    found = nb.voters(voter, i, j, y)
+    assert found.inattentive <= 60 <= found.inattentive_high
+    assert f"or more, up to {found.inattentive_high:.0f} (95% interval" in found.table().notes[0]
+
+
 def test_a_voter_who_only_tied_has_no_shares() -> None:
     found = nb.voters(["u", "u", "v"], ["A", "B", "A"], ["B", "A", "B"], [1, 0, 0.5])
     assert found.agreement.tolist()[0] == 1

@@ -4,7 +4,8 @@ Every voter belongs to one of five kinds. An attentive voter follows ratings of 
 size is estimated. A random voter does not look. A one-sided voter nearly always takes the first (or the second) answer.
 A partisan nearly always takes one agent, any of those it saw with equal probability, and follows the ratings in other
 votes. Kinds and ratings are estimated together (EM): votes count for the ratings as far as their voter is likely to be
-attentive.
+attentive. Few votes per voter say little about the share of voters that are not attentive. So it has a 95% interval,
+and probabilities are those at its lower end. Double clicks, where a log has them, count once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,6 +35,8 @@ VOTER_COLUMNS = (
 )  # fmt: skip
 SPREAD = 1.5  # prior standard deviation of ratings while kinds are estimated, log-odds
 ROUNDS = 30
+SCALES = np.geomspace(0.7, 2.0, 5)  # scales of the ratings for the interval of that share
+SHARES = 60  # shares of inattentive voters that are tried for the ends of their interval
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -45,7 +48,12 @@ class Voters(Tabular):
     voters, votes
         Names, and how many votes each cast.
     probability
-        ``(voters, 5)`` probabilities of the kinds: attentive, random, first side, second side, one agent.
+        ``(voters, 5)`` probabilities of the kinds: attentive, random, first side, second side, one agent; at the
+        smallest share of inattentive voters that the votes allow.
+    inattentive_high
+        Expected number of voters that are not attentive, at the largest share that the votes allow.
+    repeats
+        Votes left out because they repeat the voter's previous vote; 0 where so many repeats can be chance.
     favourite
         The agent that each voter would favour if it favoured one.
     evidence
@@ -63,6 +71,8 @@ class Voters(Tabular):
     voters: tuple[str, ...]
     votes: Ints
     probability: Floats
+    inattentive_high: float
+    repeats: int
     favourite: tuple[str, ...]
     evidence: Floats
     agreement: Floats
@@ -80,7 +90,7 @@ class Voters(Tabular):
 
     @property
     def inattentive(self) -> float:
-        """Expected number of voters that are not attentive: many may be, though few are identified."""
+        """Expected number of voters that are not attentive, at the smallest share that the votes allow (95%)."""
         return float((1 - self.probability[:, 0]).sum())
 
     def kind(self, k: int) -> str:
@@ -92,11 +102,15 @@ class Voters(Tabular):
         """Return a row per voter, the most suspicious first."""
         suspects, all_voters = len(self.suspects), number_of(len(self.voters), "voters")
         said = f"None of {all_voters} was found to ignore the answers; a few votes show little."
-        if suspects or self.inattentive >= 0.5:
+        if suspects or self.inattentive_high >= 0.5:
             said = (
                 f"Expected number of voters that ignore the answers: {round(self.inattentive):,} of "
-                f"{len(self.voters):,}; identified (P(attentive) < 0.05): {suspects:,}."
+                f"{len(self.voters):,} or more, up to {round(self.inattentive_high):,} (95% interval of their share); "
+                f"identified (P(attentive) < 0.05): {suspects:,}."
             )
+        clicks = (
+            (f"Left out: {number_of(self.repeats, 'repeats')} of a voter's previous vote.",) if self.repeats else ()
+        )
         alpha = (f"Krippendorff's alpha: {self.alpha:.3f}.",) if np.isfinite(self.alpha) else ()
         return Table.of(
             np.lexsort([np.arange(len(self.voters)), -self.evidence]),
@@ -106,7 +120,7 @@ class Voters(Tabular):
             Column("votes", cell=self.votes),
             Column("agreement", "share of decisive votes for the stronger agent", decimals=2, cell=self.agreement),
             Column("first side", "share of decisive votes for the first side", decimals=2, cell=self.first_share),
-            notes=(said, *alpha),
+            notes=(said, *clicks, *alpha),
         )
 
     def board(self) -> Table:
@@ -125,6 +139,8 @@ class Voters(Tabular):
             "alpha": self.alpha,
             "suspects": self.suspects,
             "inattentive": self.inattentive,
+            "inattentive_high": self.inattentive_high,
+            "repeats": self.repeats,
             "ratings": dict(zip(self.agents, self.ratings, strict=True)),
             "ratings_all_votes": dict(zip(self.agents, self.ratings_all, strict=True)),
             "voters": [
@@ -207,6 +223,13 @@ def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, ite
     """Estimate kinds and ratings together."""
     from scipy.special import logsumexp
 
+    everything = Matches.from_games(agents[i], agents[j], y)
+    votes = np.bincount(who, minlength=len(names))
+    alpha = float("nan") if item is None else alpha_of_votes(i, j, y, item)
+    kept = ~find_repeats(who, i, j, y)
+    repeats = int((~kept).sum())
+    all_votes = i, j, y
+    who, i, j, y = (part[kept] for part in (who, i, j, y))
     size, tie = len(names), y == 0.5
     tie_rate = (tie.sum() + 0.5) / (len(y) + 1.5)
     seen, one = np.unique(np.concatenate([who * len(agents) + i, who * len(agents) + j]), return_inverse=True)
@@ -216,56 +239,57 @@ def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, ite
     prior = np.array([0.88, 0.03, 0.03, 0.03, 0.03])
     ratings = rate(len(agents), i, j, y, np.ones(len(y)), np.zeros(len(agents)))
     chance_of_kind = np.tile(prior, (size, 1))
-    for _ in range(ROUNDS):
-        ratings = rate(len(agents), i, j, y, chance_of_kind[who, 0], ratings)
-        lead = ratings[i] - ratings[j]
+    first_side = 0.0  # log-odds by which attentive voters prefer the first side
+
+    def compare_kinds(lead: Floats) -> tuple[Floats, Floats]:
+        """Return log-likelihoods of the kinds of every voter, and those of favouring every agent that it saw."""
         attentive = attentive_votes(lead, y, tie_rate)
         score, information = score_votes(one, lead, y)
         gain = gain_by_tastes(score, information, chance_of_kind[voter, 0])
         total = np.bincount(who, attentive, minlength=size) + np.bincount(voter, gain)
         partisan = total[voter] - np.bincount(one, np.tile(attentive, 2)) - gain
         partisan += one_sided_votes(one, for_it == 1, for_it == 0, for_it == 0.5, tie_rate, len(seen))
-        likelihood = np.stack(
-            [
-                total,
-                np.bincount(who, np.where(tie, np.log(tie_rate), np.log((1 - tie_rate) / 2)), minlength=size),
-                one_sided_votes(who, y == 1, y == 0, tie, tie_rate, size),
-                one_sided_votes(who, y == 0, y == 1, tie, tie_rate, size),
-                np.logaddexp.reduceat(partisan, of_voter) - np.log(np.bincount(voter)),
-            ],
-            axis=1,
-        )
-        joint = likelihood + np.log(prior)
-        new = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+        kinds = [
+            total,
+            np.bincount(who, np.where(tie, np.log(tie_rate), np.log((1 - tie_rate) / 2)), minlength=size),
+            one_sided_votes(who, y == 1, y == 0, tie, tie_rate, size),
+            one_sided_votes(who, y == 0, y == 1, tie, tie_rate, size),
+            np.logaddexp.reduceat(partisan, of_voter) - np.log(np.bincount(voter)),
+        ]
+        return np.stack(kinds, axis=1), partisan
+
+    for _ in range(ROUNDS):
+        weight = chance_of_kind[who, 0]
+        ratings = rate(len(agents), i, j, y, weight, ratings)
+        first_side = move_side(ratings[i] - ratings[j], y, weight, first_side)
+        likelihood, partisan = compare_kinds(ratings[i] - ratings[j] + first_side)
+        new = weigh_kinds(likelihood, prior)
         prior = (new.sum(axis=0) + np.array([2.0, 0.2, 0.2, 0.2, 0.2])) / (size + 2.8)
         moved = float(np.abs(new - chance_of_kind).max())
         chance_of_kind = new
         if moved < 1e-8:
             break
     rest = logsumexp(likelihood[:, 1:] + np.log(prior[1:] / prior[1:].sum()), axis=1)
+    scaled = [compare_kinds(scale * (ratings[i] - ratings[j]) + first_side)[0] for scale in SCALES]
+    ends = bound_shares([likelihood]) + bound_shares(scaled)
+    chance_of_kind = ends[0]
     best = np.lexsort([-partisan, voter])[of_voter]
     decisive = ~tie
     stronger = np.where(ratings[i] > ratings[j], y == 1, y == 0) & decisive
     played = np.bincount(who, decisive, minlength=size)
     played[played == 0] = np.nan  # who only tied has no decisive votes to take shares of
-    alpha = float("nan")
-    if item is not None:
-        low, high = np.minimum(i, j), np.maximum(i, j)
-        what = np.stack([np.unique(item, return_inverse=True)[1], low, high])
-        unit = np.unique(what, axis=1, return_inverse=True)[1].ravel()
-        kinds, code = np.unique(np.where(i == low, y, 1 - y), return_inverse=True)
-        alpha = alpha_of_counts(count_values(unit, code), 1.0 - np.eye(len(kinds)))
-    everything = Matches.from_games(agents[i], agents[j], y)
     learned, origin = learn_prior_of(everything, np.zeros(len(agents) + 1)), origin_weights(everything)
     shown = [
-        rate(len(agents), i, j, y, weight, ratings, learned.sigma, learned.normal)
-        for weight in (chance_of_kind[who, 0], np.ones(len(y)))
+        rate(len(agents), *seen_votes, weight, ratings, learned.sigma, learned.normal)
+        for seen_votes, weight in (((i, j, y), chance_of_kind[who, 0]), (all_votes, np.ones(len(kept))))
     ]
     from_attentive, from_all = ((r - origin @ r) * POINTS_PER_LOGIT for r in shown)
     return Voters(
         voters=tuple(map(str, names)),
-        votes=np.bincount(who, minlength=size),
+        votes=votes,
         probability=chance_of_kind,
+        inattentive_high=max(float((1 - end[:, 0]).sum()) for end in ends),
+        repeats=repeats,
         favourite=tuple(str(agents[agent[k]]) for k in best),
         evidence=rest - likelihood[:, 0],
         agreement=np.bincount(who, stronger, minlength=size) / played,
@@ -275,6 +299,66 @@ def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, ite
         ratings=from_attentive,
         ratings_all=from_all,
     )
+
+
+def find_repeats(who: Ints, i: Ints, j: Ints, y: Floats) -> Any:
+    """Return which votes repeat the voter's previous vote, if that is more frequent than in a random order of votes.
+
+    A random order of a voter's ``n`` votes, ``m`` of them equal, has ``m (m - 1) / n`` equal neighbours on average.
+    """
+    n = int(max(i.max(initial=0), j.max(initial=0))) + 1
+    order = np.argsort(who, kind="stable")
+    vote = (((who * n + i) * n + j) * 3 + (2 * y).astype(int))[order]
+    again = np.zeros(len(y), dtype=bool)
+    again[order[1:]] = vote[1:] == vote[:-1]
+    kinds, equal = np.unique(vote, return_counts=True)
+    chance = float((equal * (equal - 1.0) / np.bincount(who)[kinds // (3 * n * n)]).sum())
+    return again & (again.sum() > chance + 4 * np.sqrt(chance) + 4)
+
+
+def weigh_kinds(likelihood: Floats, shares: Floats) -> Floats:
+    """Return the probabilities of the kinds of every voter, given the shares of the kinds."""
+    joint = likelihood + np.log(shares)
+    joint -= joint.max(axis=1, keepdims=True)
+    weight = np.exp(joint)
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+
+def bound_shares(likelihoods: list[Floats]) -> list[Floats]:
+    """Return probabilities of the kinds at both ends of the 95% profile interval of the share that is not attentive.
+
+    Of several likelihoods, with other scales of the ratings, every share has its best: random votes that are taken for
+    attentive make ratings more equal, and hide themselves. The lower end is that of the fitted ratings, because larger
+    ones let voters with many votes, on whom ratings depend, show more difference than there is. The share is at least
+    that of half a voter: no votes show for certain that everybody is attentive.
+    """
+    from scipy.special import expit, logit
+    from scipy.stats import chi2
+
+    least = 0.5 / (len(likelihoods[0]) + 1)
+    grid = expit(np.linspace(logit(least), logit(1 - least), SHARES))
+    values, shares = np.empty((len(likelihoods), SHARES)), np.empty((len(likelihoods), SHARES, 5))
+    for row, likelihood in enumerate(likelihoods):
+        top = likelihood.max(axis=1, keepdims=True)
+        relative = np.exp(likelihood - top)
+        mix = np.full(4, 0.25)
+        for k, share in enumerate(grid):
+            for _ in range(8):  # EM for the mixture of the other kinds, from that of the share before
+                found = share * mix * relative[:, 1:]
+                count = (found / (found.sum(axis=1) + (1 - share) * relative[:, 0])[:, None]).sum(axis=0) + 0.2
+                mix = count / count.sum()
+            shares[row, k] = [1 - share, *(share * mix)]
+            values[row, k] = np.log(relative @ shares[row, k]).sum() + top.sum()
+    best, profile = values.argmax(axis=0), values.max(axis=0)
+    allowed = np.flatnonzero(profile >= profile.max() - chi2.ppf(0.95, 1) / 2)
+    return [weigh_kinds(likelihoods[best[k]], shares[best[k], k]) for k in allowed[[0, -1]]]
+
+
+def move_side(lead: Floats, y: Floats, weight: Floats, side: float) -> float:
+    """Return a preference of attentive voters for the first side that fits better (a Newton step, prior N(0, 0.5))."""
+    p = 1 / (1 + np.exp(-lead - side))
+    slope, curvature = weight @ (y - p) - 4 * side, weight @ (p * (1 - p)) + 4
+    return side + float(slope / curvature)
 
 
 def attentive_votes(lead: Floats, y: Floats, tie_rate: float) -> Floats:
@@ -327,6 +411,15 @@ def rate(
         for points in (np.where(i == low, y, 1 - y), np.where(i == low, 1 - y, y))
     )
     return fit_totals(with_normal_prior(n, pair // n, pair % n, won, lost, spread, normal), start)
+
+
+def alpha_of_votes(i: Ints, j: Ints, y: Floats, item: Any) -> float:
+    """Return Krippendorff's alpha of votes on the same item and pair."""
+    low = np.minimum(i, j)
+    what = np.stack([np.unique(item, return_inverse=True)[1], low, np.maximum(i, j)])
+    unit = np.unique(what, axis=1, return_inverse=True)[1].ravel()
+    kinds, code = np.unique(np.where(i == low, y, 1 - y), return_inverse=True)
+    return alpha_of_counts(count_values(unit, code), 1.0 - np.eye(len(kinds)))
 
 
 def count_values(unit: Ints, code: Ints) -> Floats:
