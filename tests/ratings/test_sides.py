@@ -1,12 +1,14 @@
 """A first side's advantage is taken out of the board where it is shown, and changes nothing where it is not."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
 import nashboard as nb
+from commands import Run
 from nashboard._types import Floats
 from nashboard.ratings.sides import neutralise_sides
 
@@ -102,3 +104,16 @@ def test_influence_says_that_it_does_not_take_an_advantage_out() -> None:
     matches = play(4, np.array([0.0, 0.5, 0.1, 0.0, -0.1, 0.3]), 0.8)
     assert "advantage of a side is not taken out" in nb.influence(matches).sentence
     assert "advantage" not in nb.influence(replace(matches, sides=None)).sentence
+
+
+def test_the_command_says_that_methods_take_results_with_the_advantage(command: Run, tmp_path: Path) -> None:
+    rows = [
+        "home_team,away_team,result",
+        *["a,b,1-0", "b,c,1-0", "c,a,1-0"] * 30,
+        *["a,b,0-1", "b,c,0-1", "c,a,0-1"] * 10,
+    ]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(rows), encoding="utf-8")
+    done = command("methods", str(path), "-m", "borda", "--resamples", "20")
+    assert "The first side has an advantage of " in done.stderr
+    assert "The methods take the results as observed." in done.stderr
