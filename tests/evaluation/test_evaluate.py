@@ -67,8 +67,8 @@ def test_copies_cannot_move_the_first_row_or_the_order_of_the_others(arena: nb.M
         assert [name for name in rows if "copy" not in str(name)] == order
 
 
-@pytest.mark.parametrize("by", ["clusters", "sides"])
-def test_copies_with_clusters_or_sides_move_nothing(arena: nb.Matches, by: str) -> None:
+@pytest.mark.parametrize("by", ["clusters", "sides", "fractions"])
+def test_copies_with_clusters_or_sides_or_shares_move_nothing(arena: nb.Matches, by: str) -> None:
     from nashboard.data.matches import Sides
 
     pairs, rng = len(arena.pairs), np.random.default_rng(3)
@@ -76,6 +76,8 @@ def test_copies_with_clusters_or_sides_move_nothing(arena: nb.Matches, by: str) 
     part = rng.binomial(counts.astype(int), 0.4).astype(float)
     if by == "sides":
         split: dict[str, Any] = {"sides": Sides(first=part, second=counts - part)}
+    elif by == "fractions":
+        split = {"fractions": arena.games * rng.uniform(0.05, 0.2, pairs)}
     else:
         both = np.concatenate([part, counts - part])
         clusters = Clusters(

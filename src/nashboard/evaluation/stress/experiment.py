@@ -204,6 +204,7 @@ def enter_agents(
         origin=matches.origin.noting(f"{len(originals):,} copies entered"),
         clusters=copy_clusters(matches.clusters, pair, flip) if exact and matches.clusters is not None else None,
         sides=copy_sides(matches.sides, pair, flip) if exact and matches.sides is not None else None,
+        fractions=np.append(matches.fractions, 0.0)[pair] if exact and matches.fractions is not None else None,
     )
 
 
