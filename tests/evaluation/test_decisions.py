@@ -308,6 +308,13 @@ def test_honest_voters_with_few_votes_double_clicks_or_a_common_side_are_not_cou
     assert found.votes.sum() == times.sum()
 
 
+@pytest.mark.parametrize("keys", ["i", "ij", "ijy", "y"])
+def test_votes_that_are_equal_in_a_sorted_log_are_no_double_clicks(keys: str) -> None:
+    (voter, i, j, y), _ = decisions.cast_votes(np.random.default_rng(63), np.zeros(40, dtype=int), 100)
+    order = np.lexsort([{"i": i, "j": j, "y": y}[key] for key in reversed(keys)])
+    assert nb.voters(voter[order], i[order], j[order], y[order]).repeats == 0
+
+
 def test_random_voters_with_few_votes_are_within_the_interval() -> None:
     (voter, i, j, y), _ = decisions.cast_votes(np.random.default_rng(62), np.repeat([0, 1], [540, 60]), 4, agents=20)
     found = nb.voters(voter, i, j, y)

@@ -304,16 +304,30 @@ def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, ite
 def find_repeats(who: Ints, i: Ints, j: Ints, y: Floats) -> Any:
     """Return which votes repeat the voter's previous vote, if that is more frequent than in a random order of votes.
 
-    A random order of a voter's ``n`` votes, ``m`` of them equal, has ``m (m - 1) / n`` equal neighbours on average.
+    None do in a log sorted by agents or outcomes, where neighbours with only those in common are too frequent as well.
     """
-    n = int(max(i.max(initial=0), j.max(initial=0))) + 1
     order = np.argsort(who, kind="stable")
-    vote = (((who * n + i) * n + j) * 3 + (2 * y).astype(int))[order]
-    again = np.zeros(len(y), dtype=bool)
-    again[order[1:]] = vote[1:] == vote[:-1]
-    kinds, equal = np.unique(vote, return_counts=True)
-    chance = float((equal * (equal - 1.0) / np.bincount(who)[kinds // (3 * n * n)]).sum())
-    return again & (again.sum() > chance + 4 * np.sqrt(chance) + 4)
+    votes_of = np.bincount(who)
+    n = int(max(i.max(initial=0), j.max(initial=0))) + 1
+
+    def agree(value: Ints) -> tuple[Any, float]:
+        """Return which votes have the value of the voter's previous vote, and how many in a random order."""
+        width = int(value.max(initial=0)) + 1
+        code = (who * width + value)[order]
+        kinds, equal = np.unique(code, return_counts=True)
+        again = np.concatenate([[False], code[1:] == code[:-1]])[: len(code)]
+        return again, float((equal * (equal - 1.0) / votes_of[kinds // width]).sum())
+
+    result = (2 * y).astype(int)
+    again, chance = agree((i * n + j) * 3 + result)
+    found = np.zeros(len(y), dtype=bool)
+    if again.sum() > chance + 4 * np.sqrt(chance) + 4:
+        ordered = [
+            (own & ~again).sum() > by_chance + 4 * np.sqrt(by_chance) + 4
+            for own, by_chance in map(agree, (i, j, result))
+        ]
+        found[order[again]] = not any(ordered)
+    return found
 
 
 def weigh_kinds(likelihood: Floats, shares: Floats) -> Floats:
