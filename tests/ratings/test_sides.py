@@ -10,6 +10,7 @@ import pytest
 import nashboard as nb
 from commands import Run
 from nashboard._types import Floats
+from nashboard.evaluation.posterior.clusters import discount_clusters
 from nashboard.ratings.sides import neutralise_sides
 
 HOME = np.array([0.9, 0.5, 0.5, 0.5, 0.5, 0.1])  # how readily an agent is the first side
@@ -117,3 +118,17 @@ def test_the_command_says_that_methods_take_results_with_the_advantage(command: 
     done = command("methods", str(path), "-m", "borda", "--resamples", "20")
     assert "The first side has an advantage of " in done.stderr
     assert "The methods take the results as observed." in done.stderr
+
+
+def test_an_advantage_is_no_taste_of_voters() -> None:
+    rng, rows = np.random.default_rng(0), []
+    for _ in range(900):
+        i, j = rng.choice(6, 2, replace=False)
+        first, second = HOME[i] * (1 - HOME[j]), HOME[j] * (1 - HOME[i])
+        if rng.random() > first / (first + second):
+            i, j = j, i
+        rows.append((f"t{i}", f"t{j}", "1-0" if rng.random() < 0.8 else "0-1", f"v{rng.integers(30)}"))
+    frame = pl.DataFrame(rows, schema=["home_team", "away_team", "result", "voter"], orient="row")
+    matches = nb.read_matches(frame, cluster="voter")
+    weighed = discount_clusters(matches, neutralise_sides(matches)[0])
+    assert (weighed.games_per_agent / matches.games_per_agent).min() > 0.8  # as observed, not as at a neutral place

@@ -166,7 +166,8 @@ class Problem:
     @cached_property
     def weighed(self) -> Matches:
         """Matches between the classes at a neutral place, with as many games as clusters leave them."""
-        return discount_clusters(self.neutral[0])
+        assert isinstance(self.merged, Matches)
+        return discount_clusters(self.merged, self.neutral[0])
 
     @property
     def alike(self) -> NearDuplicates | None:

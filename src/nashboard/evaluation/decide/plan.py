@@ -302,7 +302,7 @@ def beliefs_about_matches(matches: Matches, most: int = MOST_AGENTS) -> Beliefs:
     """
     matches.require_counts()
     matches.require_connected()
-    weighed = discount_clusters(neutralise_sides(matches)[0])
+    weighed = discount_clusters(matches, neutralise_sides(matches)[0])
     worth = float(weighed.games.sum() / matches.games.sum())
     fit = fit_hierarchical(weighed)
     expected = expected_payoffs(fit)

@@ -18,25 +18,28 @@ ROUNDS = 30  # of the estimate of the variance of tastes, and of the weights of 
 PRIOR_CLUSTERS = 4.0  # clusters of its own that an agent needs for as much say as the league about its scatter
 
 
-def discount_clusters(matches: Matches) -> Matches:
+def discount_clusters(matches: Matches, neutral: Matches | None = None) -> Matches:
     """Return the matches with as many games as they are worth, without clusters.
 
     Each agent gets the information that the scores of its clusters leave it, ``(sum W)^2 / sum of squared scores``:
     games of a pair are multiplied by ``a_i a_j``, with ``a`` such that the information of every agent comes out so.
+    ``neutral`` are the same matches as at a neutral place, which are then discounted as those that were observed:
+    clusters have the results that were observed.
     """
+    kept = matches if neutral is None else neutral
     if matches.clusters is None:
-        return matches
+        return kept
     scores = score_clusters(matches)
     within = measure_dispersion(matches)
     single = dispersion_of_games(matches)
     worth = weigh_pairs(matches, scores.information, within / np.maximum(scores.scatter(single), within))
     share = worth * single / within
     return replace(
-        matches,
-        wins=matches.wins * share,
-        draws=matches.draws * share,
-        losses=matches.losses * share,
-        fractions=None if matches.fractions is None else matches.fractions * share,
+        kept,
+        wins=kept.wins * share,
+        draws=kept.draws * share,
+        losses=kept.losses * share,
+        fractions=None if kept.fractions is None else kept.fractions * share,
         clusters=None,
         sides=None,
     )
