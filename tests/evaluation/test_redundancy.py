@@ -50,13 +50,14 @@ ARENAS = 40
 
 @pytest.mark.slow
 def test_the_same_checkpoint_entered_twice_with_different_luck_is_found() -> None:
-    found = 0
+    found = suspected = 0
     for seed in range(ARENAS):
         rng = np.random.default_rng(seed)
-        matches = play(copied(styles(11, rng)), 300, rng)
-        groups = [set(group.members) for group in agents_of(matches).groups]
-        found += {"agent 1", "agent 12"} in groups
-    assert found >= 0.85 * ARENAS  # each copy is missed with a chance of at most the level, and the data are plenty
+        redundancy = agents_of(play(copied(styles(11, rng)), 300, rng))
+        found += {"agent 1", "agent 12"} in [set(group.members) for group in redundancy.groups]
+        suspected += {"agent 1", "agent 12"} in [{pair.first, pair.second} for pair in redundancy.suspected]
+    assert found >= 0.75 * ARENAS  # another agent of the same style and almost the same strength is possible, too
+    assert found + suspected >= 0.95 * ARENAS
 
 
 @pytest.mark.slow
@@ -75,7 +76,7 @@ def test_where_data_are_too_few_for_proof_a_copy_is_still_suspected() -> None:
 @pytest.mark.parametrize("games", [30, 60])
 def test_a_suspicion_of_one_pair_among_many_is_told_and_fails_no_check(games: int) -> None:
     seen = 0
-    for seed in range(60):
+    for seed in range(150):
         rng = np.random.default_rng(seed)
         clones = agents_of(play(copied(styles(9, rng)), games, rng))
         check = clones.checks()[0]

@@ -90,7 +90,8 @@ def draw_over_partitions(alike: NearDuplicates, draws: int, rng: np.random.Gener
     row = np.argsort(label, kind="stable")[np.cumsum(size) - size + turn % size]
     sigma, tau, _ = found.scales.T
     low, high = np.quantile(tau, [0.025, 0.975])
-    ladder = payoffs.mean(axis=2)
+    payoffs = payoffs[turn[:, :, None], row[:, :, None], row[:, None, :]]
+    ladder = payoffs.mean(axis=2)  # entries that share a row count once
     cyclic = payoffs - ladder[:, :, None] + ladder[:, None, :]
     of_model = {
         "sigma": float(sigma.mean()),
@@ -101,12 +102,11 @@ def draw_over_partitions(alike: NearDuplicates, draws: int, rng: np.random.Gener
         "planes": planes,
         "copies": 1 - partitions.no_copies,
     }
-    payoffs = payoffs[turn[:, :, None], row[:, :, None], row[:, None, :]]
     return Draws(
         gaps=gaps[turn, row],
         weights=weights @ members,
         point=gaps[turn, row].mean(axis=0),
-        ratings=ladder[turn, row],
+        ratings=ladder,
         payoffs=payoffs,
         expected=payoffs.mean(axis=0),
         facts=model_facts(fit) | of_model,
