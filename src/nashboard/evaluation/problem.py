@@ -426,7 +426,8 @@ def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
         merged = data.select(pick(data.agents, exact))
     else:
         raise InputError(
-            f"this needs Matches, Scores or Payoffs, not {type(data).__name__}: read() makes them of a file"
+            f"this needs Matches, Scores or Payoffs, not {type(data).__name__}: read() makes them of a file; "
+            "Payoffs.from_array, Matches.from_counts and Scores.from_array make them of arrays"
         )
     if settings.tolerance is not None and not literal:
         raise InputError(

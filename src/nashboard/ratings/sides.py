@@ -43,10 +43,15 @@ def neutralise_sides(matches: Matches) -> tuple[Matches, Coefficient | None]:
         return replace(matches, sides=None), None
     r = fit.ratings / POINTS_PER_LOGIT
     i, j = matches.pairs.T
-    moved = move_points(sides.first, r[i] - r[j], advantage.value / POINTS_PER_LOGIT)
-    moved += move_points(sides.second[:, ::-1], r[j] - r[i], advantage.value / POINTS_PER_LOGIT)[:, ::-1]
-    wins, draws, losses = np.maximum(np.stack([matches.wins, matches.draws, matches.losses]) + moved.T, 0.0)
-    return replace(matches, wins=wins, draws=draws, losses=losses, sides=None), advantage
+    h = advantage.value / POINTS_PER_LOGIT
+    neutral = np.maximum(
+        np.stack([matches.wins, matches.draws, matches.losses], axis=1) - sides.first - sides.second, 0.0
+    )
+    counts = neutral + move_points(sides.first, r[i] - r[j], h)
+    counts += move_points(sides.second[:, ::-1], r[j] - r[i], h)[:, ::-1]
+    share = None if matches.fractions is None else matches.fractions * counts.sum(axis=1) / matches.games
+    wins, draws, losses = counts.T
+    return replace(matches, wins=wins, draws=draws, losses=losses, fractions=share, sides=None), advantage
 
 
 def shows_advantage(matches: Matches, sides: Sides) -> bool:
@@ -62,13 +67,17 @@ def shows_advantage(matches: Matches, sides: Sides) -> bool:
     return (won - expected) ** 2 > SHOWN**2 * chance and 0 < won < sides.played.sum()
 
 
-def move_points(counts: Floats, lead: Floats, advantage: Floats | float) -> Floats:
-    """Return what to add to wins, draws and losses of the first side, ``(p, 3)``.
+def move_points(counts: Floats, lead: Floats, advantage: float) -> Floats:
+    """Return wins, draws and losses of the first side, ``(p, 3)``, as at a neutral place.
 
-    With an advantage ``h`` and a lead ``x``, ``1 - p(x) / p(x + h)`` of its wins and draws become losses. If ``h`` is
-    negative the same is done for the second side.
+    With an advantage ``h`` and a lead ``x``, ``1 - p(x) / p(x + h)`` of its wins and draws become losses. Games count
+    as the information ``p (1 - p)`` at ``x + h`` beside that at ``x``: a game that one side nearly always wins says
+    little. If ``h`` is negative the same is done for the second side.
     """
     if advantage < 0:
         return move_points(counts[:, ::-1], -lead, -advantage)[:, ::-1]
-    lost = (1 - win_rates(lead) / win_rates(lead + advantage))[:, None] * counts[:, :2]
-    return np.concatenate([-lost, lost.sum(axis=1, keepdims=True)], axis=1)
+    p, q = win_rates(lead + advantage), win_rates(lead)
+    kept = (q / p)[:, None] * counts[:, :2]
+    lost = counts.sum(axis=1) - kept.sum(axis=1)
+    worth = p * (1 - p) / (q * (1 - q))
+    return np.asarray(worth[:, None] * np.column_stack([kept, lost]))
