@@ -198,7 +198,8 @@ VERDICT = {
     rf"{N} of {N} tasks (tells? the \w+ apart|measures? {SHARED}): .*?\.( Set aside: ({N} {REASON}(; )?)+\.)?{OPEN}": {
         "guessed", "guessed, noise unknown", "tasks of their own",
     },
-    r"No single task tells the \w+ apart beyond noise\.": {"noise", "few"},
+    rf"It is uncertain whether any tasks measure {SHARED}\.( Set aside: ({N} {REASON}(; )?)+\.)?{OPEN}": {"few"},
+    r"No single task tells the \w+ apart beyond noise\.": {"noise"},
     rf"{N} of {N} tasks decides? who is first(?: in at least half of the draws)?: .*\.": {"exact atari"},
     r"No standard errors are given: differences that (one shared .* does|.* shared skills do) not .* be noise\.": {
         "unknown", "guessed, noise unknown",

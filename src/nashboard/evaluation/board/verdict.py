@@ -169,7 +169,8 @@ def task_sentence(problem: Problem, tasks: Board | None) -> str:
     assert tasks is not None
     n, call, facts = len(tasks.names), problem.settings.call, problem.draws.facts
     aside, told = list_tasks(problem, tasks, "set_aside"), list_tasks(problem, tasks, "told_apart")
-    if not told and "told_apart" in facts:
+    residual = facts.get("noise") == "residual"
+    if not told and "told_apart" in facts and not residual:
         return f"No single task tells the {call} apart beyond noise."
     unrelated, alike, unclear = (len(list_tasks(problem, tasks, key)) for key in ("unrelated", "equivalent", "unclear"))
     doubtful = list_tasks(problem, tasks, "doubtful")
@@ -180,10 +181,11 @@ def task_sentence(problem: Problem, tasks: Board | None) -> str:
             "{} share{s} no skill with the others": unrelated,
         }
         said = [text.format(f"{k:,}", s="s" * (k == 1)) for text, k in reasons.items() if k]
-        does = f"tell{'s' * (len(told) == 1)} the {call} apart"
-        if facts.get("noise") == "residual":
-            does = f"measure{'s' * (len(told) == 1)} shared skills"
+        s = "s" * (len(told) == 1)
+        does = f"measure{s} shared skills" if residual else f"tell{s} the {call} apart"
         found = f"{len(told):,} of {n:,} tasks {does}: {listed(told, 3)}."
+        if not told:
+            found = "It is uncertain whether any tasks measure shared skills."
         if said:
             found += f" Set aside: {'; '.join(said)}."
         if doubtful:

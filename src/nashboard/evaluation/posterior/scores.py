@@ -25,7 +25,7 @@ TaskState = Literal["tells agents apart", "equivalent", "unknown"]
 USELESS = 0.05  # largest probability that any useless task takes part in a board: what 95% intervals leave for errors
 CERTAIN = 1e6  # chi-square from which the root of a noncentral one is normal
 FEWEST_SIZES = 5  # agents, and tasks that share skills, from which the size of unknown noise is compared with a task
-LIKELY = 0.5  # probability from which a task of unknown noise is said to share skills with others
+LIKELY, SURE = 0.5, 0.95  # probabilities from which a task of unknown noise is taken, and said, to share skills
 SKILLS = 6  # in tables of known noise; the prior removes those that the data do not support
 FLOORS = np.array([0.0, 0.1, 0.2, 0.25, 1 / 3, 0.5])  # levels of guessing: no, or one of 10, 5, 4, 3, 2 options
 ROUNDS, ROUGH = 2, 20  # rough chains before the last, and their draws: where shares are carried over to log-odds
@@ -296,7 +296,7 @@ def fit_model(
     drawn = np.broadcast_to(noise, (draws, n)).copy()
     drawn[:, kept & ~known] = (np.concatenate([one.noise for one in found]) * unit[kept])[:, ~known[kept]]
     cells = np.where(known, given, noise)
-    told = told & (use >= LIKELY)
+    told = told & (use >= SURE)
     kept = kept & (use >= USELESS) if (use[kept] >= USELESS).any() else kept
     floor = np.where(kept, 2 * expected_range(len(S)) * noise, np.nan)
     facts = {
@@ -322,7 +322,8 @@ def find_large_differences(model: TableModel, S: Floats, known: Bools) -> Bools:
     """
     from scipy.special import stdtr
 
-    shared, rest = model.told & ~known, ~model.told & ~known
+    likely = model.facts["useful"] >= LIKELY
+    shared, rest = likely & ~known, ~likely & ~known
     found = np.zeros(len(known), dtype=np.bool_)
     count, agents = int(shared.sum()), len(S)
     if count < FEWEST_SIZES or agents < FEWEST_SIZES or not rest.any():
