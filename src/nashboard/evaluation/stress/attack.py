@@ -308,7 +308,7 @@ def points(game: Experiment) -> Floats | None:
         return np.asarray(above + level / 2)
     matches = game.data
     assert isinstance(matches, Matches)
-    if matches.coverage < 1 or (matches.games != matches.games[0]).any():
+    if game.sided or matches.coverage < 1 or (matches.games != matches.games[0]).any():
         return None
     return np.where(np.eye(len(matches.agents), dtype=np.bool_), 0.5, matches.win_rates())
 

@@ -194,7 +194,7 @@ def enter_agents(
         fresh = b >= n
         odds = None if truth is None else truth[i[fresh], j[fresh]]
         own[fresh] = replay(own[fresh], rng, odds, float(matches.draws.sum() / max(matches.games.sum(), 1.0)))
-    exact = rng is None
+        pair = np.where(fresh, -1, pair)  # their games are independent, and at a neutral place
     return Matches(
         agents=(*matches.agents, *copy_names(matches.agents, originals)),
         pairs=np.stack([a, b], axis=1),
@@ -202,9 +202,9 @@ def enter_agents(
         draws=own[:, 1],
         losses=own[:, 2],
         origin=matches.origin.noting(f"{len(originals):,} copies entered"),
-        clusters=copy_clusters(matches.clusters, pair, flip) if exact and matches.clusters is not None else None,
-        sides=copy_sides(matches.sides, pair, flip) if exact and matches.sides is not None else None,
-        fractions=np.append(matches.fractions, 0.0)[pair] if exact and matches.fractions is not None else None,
+        clusters=copy_clusters(matches.clusters, pair, flip) if matches.clusters is not None else None,
+        sides=copy_sides(matches.sides, pair, flip) if matches.sides is not None else None,
+        fractions=None if matches.fractions is None else np.append(matches.fractions, 0.0)[pair],
     )
 
 
@@ -227,7 +227,7 @@ def copy_clusters(clusters: Clusters, pair: Ints, flip: Bools) -> Clusters:
 
 
 def copy_sides(sides: Sides, pair: Ints, flip: Bools) -> Sides:
-    """Return the sides of new pairs, each those of the pair that it copies; games among copies have no first side."""
+    """Return the sides of new pairs, each those of the pair that it copies (-1: none)."""
     known, turned = (pair >= 0)[:, None], flip[:, None]
     first, second = sides.first[pair], sides.second[pair]
     return Sides(
@@ -419,11 +419,18 @@ class Experiment:
         drawn, label = self.problem.draws.payoffs, self.problem.classes.label
         return self.M if drawn is None else np.asarray(drawn[rng.integers(len(drawn))][np.ix_(label, label)])
 
+    @property
+    def sided(self) -> bool:
+        """Whether Elo takes out the advantage of a first side, as the board does where it is shown."""
+        matches = isinstance(self.data, Matches) and not self.problem.literal
+        return matches and self.problem.neutral[1] is not None
+
     def elo(self, data: Data) -> MethodResult:
         """Return Elo ratings of the originals, their mean 0, so that only differences count."""
         assert not isinstance(data, Payoffs)
         if isinstance(data, Matches):
-            fit = elo(data, prior=ELO_PRIOR if self.problem.literal else "learned")  # as on the board
+            literal = self.problem.literal  # as on the board
+            fit = elo(data, prior=ELO_PRIOR if literal else "learned", first_advantage=self.sided)
         else:
             fit = elo(task_games(data), prior=ELO_PRIOR)
         r = fit.ratings[: len(self.names)]
