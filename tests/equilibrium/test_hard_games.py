@@ -160,6 +160,22 @@ UNDECIDED_TABLES = [
 ] + [("crumbs", 262), ("crumbs", 449), ("near-clones", 1200744)]  # fmt: skip
 
 
+@pytest.mark.parametrize("change", [2e-11, 5e-11, 1e-10])
+def test_a_change_near_rounding_moves_no_weight_far_where_many_matter(change: float) -> None:
+    """Payoffs of rank 4 among 100 agents: rounding them all to decide such a change would leave half of the weights."""
+    C = rng_of(0).normal(size=(100, 4))
+    A = C[:, ::2] @ C[:, 1::2].T
+    A = A - A.T
+    even = nb.nash_average(A)
+    A[3, 7] += change
+    A[7, 3] -= change
+    result = nb.nash_average(A)
+    assert np.abs(result.weights - even.weights).max() < 0.01
+    assert result.effective_number > 0.95 * even.effective_number
+    assert not result.unique
+    assert result.condition == np.inf
+
+
 @pytest.mark.parametrize(("family", "seed"), UNDECIDED_GAMES)
 def test_games_that_turn_on_differences_near_rounding_are_solved(family: str, seed: int) -> None:
     A = hard_game(family, seed)
