@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from nashboard._files import atomically, cached_text
+from nashboard._files import cached_text, write_atomically
 from nashboard.algebra.hodge import Hodge
 from nashboard.algebra.latent import Latent
 from nashboard.algebra.schur import Schur
@@ -72,7 +72,7 @@ def save(chart: Chart, path: str | Path, *, theme: Theme = "light", scale: float
     if not (isinstance(scale, int | float) and 0.1 <= scale <= 20):
         raise InputError(f"scale is {scale!r}: it must be a number between 0.1 and 20 (2 is sharp on most screens)")
     content = WRITERS[ending](specification(chart, theme, page=True), scale)
-    atomically(path, lambda part: part.write_bytes(content))
+    write_atomically(path, lambda part: part.write_bytes(content))
 
 
 def specification(chart: Chart, theme: Theme = "light", *, page: bool = False) -> dict[str, Any]:

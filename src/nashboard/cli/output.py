@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import typer
 
 from nashboard._progress import Progress
-from nashboard._tables import MACHINE_FORMATS, Table, plain
+from nashboard._tables import MACHINE_FORMATS, Table, as_plain_text
 from nashboard._text import either
 from nashboard.cli import options
 from nashboard.cli.options import ROWS, Format, refuse
@@ -85,7 +85,7 @@ class Showing:
         if self.output is None:
             yield
             return
-        from nashboard._files import atomically, check_place
+        from nashboard._files import check_place, write_text
 
         check_place(self.output)
         text = io.StringIO()
@@ -94,7 +94,7 @@ class Showing:
                 yield
         finally:  # also where a condition of --fail-on ends the command
             if text.getvalue():
-                atomically(self.output, lambda part: part.write_text(text.getvalue(), encoding="utf-8", newline="\n"))
+                write_text(self.output, text.getvalue())
                 note(f"Wrote {str(self.output)!r}.")
 
 
@@ -125,12 +125,12 @@ def show(table: Table, how: Format = Format.text, *, explained: bool = False) ->
     elif sys.stdout.isatty():
         from rich.console import Console
 
-        from nashboard._tables import on_screen
+        from nashboard._tables import as_terminal_table
 
         console = Console()
-        console.print(on_screen(table, console.width, explained=explained))
+        console.print(as_terminal_table(table, console.width, explained=explained))
     else:
-        typer.echo(plain(table.explained() if explained else table))
+        typer.echo(as_plain_text(table.with_meanings() if explained else table))
 
 
 def say(text: str, *, err: bool = False) -> None:

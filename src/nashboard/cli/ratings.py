@@ -129,7 +129,7 @@ def melo(
       nashboard melo battles.parquet --k 2
       nashboard melo dataset:alphago --k auto
     """
-    from nashboard._tables import plain
+    from nashboard._tables import as_plain_text
     from nashboard.ratings.melo import melo as fit
 
     if k == 0:
@@ -144,7 +144,7 @@ def melo(
         orthogonal=orthogonal,
     )
     if ratings.candidates:
-        tell(plain(ratings.selection()))
+        tell(as_plain_text(ratings.selection()))
     listing.show(ratings.leaderboard(level))
 
 

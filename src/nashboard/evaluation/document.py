@@ -36,8 +36,8 @@ from typing import Any
 import numpy as np
 
 from nashboard._display import write_report
-from nashboard._files import atomically, check_place
-from nashboard._tables import Table, as_csv, as_latex, as_markdown, plain, plain_data
+from nashboard._files import check_place, write_text
+from nashboard._tables import Table, as_csv, as_latex, as_markdown, as_plain_text, plain_data
 from nashboard._text import either, listed
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
@@ -144,18 +144,18 @@ def hash_content(data: Matches | Scores | Payoffs) -> str:
 def screens(found: Evaluation) -> list[Table]:
     """Return the board, and the tasks where there are any, for people."""
     tasks = [found.screen(tasks=True)] if found.task_board is not None else []
-    return [table.explained() for table in [found.screen(), *tasks]]
+    return [table.with_meanings() for table in [found.screen(), *tasks]]
 
 
-def as_text(found: Evaluation) -> str:
+def as_text_page(found: Evaluation) -> str:
     """Return boards, verdict and warnings as plain text."""
-    parts = ["\n".join(found.verdict), *map(plain, screens(found))]
+    parts = ["\n".join(found.verdict), *map(as_plain_text, screens(found))]
     if found.warnings:
         parts.append("\n".join(["Notes", *found.warnings]))
     return "\n\n".join(parts) + "\n"
 
 
-def as_page_of_markdown(found: Evaluation) -> str:
+def as_markdown_page(found: Evaluation) -> str:
     """Return boards, verdict and warnings as markdown."""
 
     def section(title: str, lines: Sequence[str]) -> str:
@@ -167,10 +167,10 @@ def as_page_of_markdown(found: Evaluation) -> str:
 
 ENDINGS: dict[str, Callable[[Evaluation], str]] = {
     ".json": Evaluation.to_json,
-    ".md": as_page_of_markdown,
+    ".md": as_markdown_page,
     ".csv": lambda found: as_csv(found.leaderboard()),  # tasks are in the json
     ".tex": lambda found: "\n".join(map(as_latex, screens(found))),
-    ".txt": as_text,
+    ".txt": as_text_page,
 }
 PAGE = ".html"
 
@@ -192,5 +192,4 @@ def write(
     if ending == PAGE:
         write_report(found, path, title=title, say=say)
         return
-    text = ENDINGS[ending](found)
-    atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+    write_text(path, ENDINGS[ending](found))

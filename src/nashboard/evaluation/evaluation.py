@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nashboard._display import chart, mimebundle
-from nashboard._tables import Column, Table, as_html, plain, title_of
+from nashboard._tables import Column, Table, as_html, as_plain_text, title_of
 from nashboard._text import nearest, number_of
 from nashboard._types import Floats, Ints
 from nashboard.errors import InputError
@@ -306,7 +306,7 @@ class Evaluation:
         return f"Evaluation({len(self.board.names):,} agents{tasks}: {describe_first(self.board)})"
 
     def __str__(self) -> str:
-        return "\n".join([*self.verdict, "", plain(self.screen().head(20).explained())])
+        return "\n".join([*self.verdict, "", as_plain_text(self.screen().head(20).with_meanings())])
 
     chart = chart
     _repr_mimebundle_ = mimebundle

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 
-from nashboard._parallel import Plan, plan_of
+from nashboard._parallel import Plan, make_plan
 from nashboard._tables import Record
 from nashboard._text import listed
 from nashboard._types import Floats, Ints
@@ -91,7 +91,7 @@ def prepare_data(data: "Data | Problem", **options: Unpack[Options]) -> "Problem
         if given:
             raise InputError(f"the settings are those of the evaluation: leave out {listed(list(given))}")
         return data
-    plan = plan_of(given.pop("n_resamples", 200), given.pop("rng", 0), given.pop("workers", None))
+    plan = make_plan(given.pop("n_resamples", 200), given.pop("rng", 0), given.pop("workers", None))
     settings = Settings(**{**given, "n_resamples": plan.n_resamples, "seed": plan.seed})
     check_level(settings.level)
     check_choice(settings.noise, get_args(Noise), "noise")

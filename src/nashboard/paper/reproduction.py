@@ -19,8 +19,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._files import WRONG_NAME, atomically
-from nashboard._tables import Column, Record, Table, as_csv, number, plain
+from nashboard._files import WRONG_NAME, write_text
+from nashboard._tables import Column, Record, Table, as_csv, as_plain_text, format_number
 from nashboard._version import __version__
 from nashboard.charts.export import convert, specification
 from nashboard.charts.export import save as save_chart
@@ -93,7 +93,7 @@ class Claim(Printed, Record):
             if self.agrees():
                 return HOLDS
             return "does not hold" if isinstance(self.value, bool) else f"off by {self.value:.3g}"
-        return number(float(self.value), shown_decimals(self.printed, float(self.value)))
+        return format_number(float(self.value), shown_decimals(self.printed, float(self.value)))
 
 
 def decimals(printed: str) -> int:
@@ -226,7 +226,7 @@ class Reproduction(Record):
         return f"Reproduction({self.summary.rstrip('.')})"
 
     def __str__(self) -> str:
-        return plain(self.differences()) + "\n" + self.summary
+        return as_plain_text(self.differences()) + "\n" + self.summary
 
 
 def steps() -> Iterator[tuple[str, Callable[[], Part]]]:
@@ -282,11 +282,6 @@ def ready(folder: str | Path) -> Path:
             kind = InputError if error.errno in (*WRONG_NAME, errno.EEXIST) else WriteError
             raise kind(f"cannot write into {str(place)!r}: {error.strerror or error}; give another folder") from None
     return Path(folder)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
-    atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
 
 
 def picture(figure: Figure) -> dict[Theme, str]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nashboard._parallel import interruptible
+from nashboard._parallel import run_interruptibly
 from nashboard._types import Floats, Ints
 
 MOST = 63  # agents, whose sets are the bits of a number
@@ -196,9 +196,10 @@ def price_cycles(w: Floats) -> tuple[Ints, Floats, Floats]:
             break
         cycles = np.unique(np.concatenate([cycles, new]), axis=0)
         rows, least = cycle_rows(cycles, number)
-        found = interruptible(partial(linprog, -w[i, j], A_ub=-rows, b_ub=-least, bounds=(0.0, 1.0), method="highs"))
-        x: Floats = np.asarray(found.x)
-        X[i, j], X[j, i], y = x, 1 - x, np.maximum(-found.ineqlin.marginals, 0.0)
+        program = partial(linprog, -w[i, j], A_ub=-rows, b_ub=-least, bounds=(0.0, 1.0), method="highs")
+        solution = run_interruptibly(program)
+        x: Floats = np.asarray(solution.x)
+        X[i, j], X[j, i], y = x, 1 - x, np.maximum(-solution.ineqlin.marginals, 0.0)
     return cycles, y, X
 
 

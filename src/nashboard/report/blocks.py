@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from altair.utils.schemapi import debug_mode
 
-from nashboard._tables import Cell, Table, as_csv, most_telling, room
+from nashboard._tables import Cell, Table, as_csv, choose_columns, measure_column
 from nashboard.errors import NashboardError
 from nashboard.evaluation.audit.checks import Check
 
@@ -154,10 +154,12 @@ def grid(
     short = Table(columns=table.columns, rows=table.rows[:MOST_ROWS], telling=telling or table.telling)
     texts, numeric = short.cells(), table.numeric()
     places = [sorted_places([row[k] for row in short.rows]) for k in range(len(short.columns))]
-    rooms = [room(column.name, [row[k] for row in texts], numeric[k]) for k, column in enumerate(short.columns)]
-    rooms[named] = replace(rooms[named], least=min(rooms[named].least, NAME))
-    narrow = {named, *most_telling(short, rooms, PHONE)}
-    styles = [("n" if numeric[k] else "") + " wide" * (k not in narrow) for k in range(len(rooms))]
+    limits = [
+        measure_column(column.name, [row[k] for row in texts], numeric[k]) for k, column in enumerate(short.columns)
+    ]
+    limits[named] = replace(limits[named], minimum=min(limits[named].minimum, NAME))
+    narrow = {named, *choose_columns(short, limits, PHONE)}
+    styles = [("n" if numeric[k] else "") + " wide" * (k not in narrow) for k in range(len(limits))]
     return Grid(
         key=key,
         caption=caption,

@@ -17,7 +17,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from nashboard._files import atomically
+from nashboard._files import write_text
 from nashboard.charts.export import closed, drawing_script
 from nashboard.charts.theme import THEMES
 from nashboard.errors import InputError
@@ -84,7 +84,7 @@ def write_page(
 ) -> None:
     """Write the report whole or not at all."""
     text = as_page(evaluation, title=title, say=say, segments=segments)
-    atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+    write_text(path, text)
 
 
 def summarise(

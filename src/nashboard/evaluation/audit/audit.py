@@ -135,7 +135,7 @@ class Audit(Findings):
             every |= part.tables()
         return {name: table for name, table in every.items() if table.rows}
 
-    def shown(self) -> tuple[Table, ...]:
+    def text_tables(self) -> tuple[Table, ...]:
         """Return the tables of the text, long ones cut; what the list of checks shows already is left out."""
         every = self.tables()
         return tuple(every[name].head(99 if name == "trust" else ROWS) for name in every if name != "data")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nashboard._tables import Column, Result, Table, count, plain
+from nashboard._tables import Column, Result, Table, as_plain_text, count
 from nashboard._text import listed
 from nashboard._types import Floats
 from nashboard.data.matches import NO_COUNTS, Matches
@@ -89,7 +89,7 @@ class Part(Result):
         """Return tables by name."""
 
     def __str__(self) -> str:
-        return "\n".join([*self.sentences(), plain(self.table().head(20))])
+        return "\n".join([*self.sentences(), as_plain_text(self.table().head(20))])
 
 
 def equilibrium_checks(unique: bool, exploitability: float, residual: float) -> tuple[Check, ...]:

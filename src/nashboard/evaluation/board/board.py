@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Record, Table, number
+from nashboard._tables import Cell, Column, Record, Table, format_number
 from nashboard._text import either, nearest, plural
 from nashboard._types import Floats, Ints, freeze
 from nashboard.data.matches import whole
@@ -180,7 +180,9 @@ def interval_column(
         return [(Column(name, meaning, decimals=decimals), numbers(values))]
     if combine:
         cells: list[Cell] = [
-            None if np.isnan(v) else f"{number(v, decimals)} [{number(a, decimals)}, {number(b, decimals)}]"
+            None
+            if np.isnan(v)
+            else f"{format_number(v, decimals)} [{format_number(a, decimals)}, {format_number(b, decimals)}]"
             for v, a, b in zip(values, low, high, strict=True)
         ]
         return [(Column(name, f"{meaning}, with {board.level:.0%} interval"), cells)]

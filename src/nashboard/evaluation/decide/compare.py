@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Result, Table, number
-from nashboard._text import about, either, listed, plural
+from nashboard._tables import Cell, Column, Result, Table, format_number
+from nashboard._text import either, listed, plural, round_count
 from nashboard._types import Floats, read_only
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
@@ -123,7 +123,7 @@ class Comparison(Result):
         leader, other = (self.a, self.b) if self.difference > 0 else (self.b, self.a)
         sentence = f"Undecided: {leader} leads {other} {by}"
         if needed := self.games_needed:
-            many = f"Over {MOST_NEEDED:,}" if needed > MOST_NEEDED else f"About {about(needed):,}"
+            many = f"Over {MOST_NEEDED:,}" if needed > MOST_NEEDED else f"About {round_count(needed):,}"
             sentence += f" {many} more {plural(needed, self.counted)} would show such a lead with 80% power."
         return sentence
 
@@ -458,7 +458,7 @@ def comparable_values(scores: Scores) -> tuple[Floats, str, Floats]:
 def short(value: float) -> str:
     """Return a number with about three digits."""
     size = abs(value)
-    return number(value, 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3)
+    return format_number(value, 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3)
 
 
 def p_text(p: float) -> str:

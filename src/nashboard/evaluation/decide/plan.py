@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._tables import Column, Result, Table, percent
-from nashboard._text import about, number_of, plural
+from nashboard._text import number_of, plural, round_count
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
@@ -128,7 +128,7 @@ class Plan(Result):
             more = number_of(self.games, f"more {unit}")
             change = "would hardly change that" if before == after else f"are expected to raise it to {after}"
             return f"The data already show {self.target} with a probability of {before}; {more} {how} {change}."
-        return f"{brings} About {about(self.needed):,} {unit} are needed for {percent(self.goal)}."
+        return f"{brings} About {round_count(self.needed):,} {unit} are needed for {percent(self.goal)}."
 
     def table(self) -> Table:
         """Return the schedule, most games first: columns a, b, games (scores: agent, task, items or a, b, items)."""

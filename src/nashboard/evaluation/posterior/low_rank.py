@@ -43,7 +43,7 @@ import numba
 import numpy as np
 
 from nashboard._compiled import compiled
-from nashboard._parallel import cores
+from nashboard._parallel import count_cores
 from nashboard._types import Bools, Floats, Ints
 
 MAX_RANK = 5
@@ -572,6 +572,6 @@ def held_out_densities(Y: Floats, V: Floats, known: Bools, rank: int, folds: Int
         density = run_chain(Y[None], V[None], known, np.isfinite(Y) & ~out, rank, kept, burn, 1, streams[fold])[5]
         found[out] = np.log(density[out] + OUTLIER)
 
-    with ThreadPoolExecutor(max_workers=cores()) as pool:
+    with ThreadPoolExecutor(max_workers=count_cores()) as pool:
         list(pool.map(run, range(len(streams))))
     return found

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._parallel import cores
+from nashboard._parallel import count_cores
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
@@ -275,7 +275,7 @@ def solve_by_columns(model: ModelDraws, workers: int | None) -> tuple[Floats, Fl
         weights[draw, contenders] = p
         gaps[draw] = np.where(weights[draw] > 0, 0.0, np.maximum(-averages, 0.0))
 
-    with ThreadPoolExecutor(max_workers=workers or cores()) as pool:
+    with ThreadPoolExecutor(max_workers=workers or count_cores()) as pool:
         list(pool.map(solve, range(count)))
     return gaps, weights
 

@@ -26,7 +26,7 @@ from typing import Any, Literal, Unpack, get_args
 import numpy as np
 
 from nashboard._parallel import threads_for
-from nashboard._tables import Column, Table, plain, plain_data
+from nashboard._tables import Column, Table, as_plain_text, plain_data
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
@@ -120,7 +120,7 @@ class Attack:
         return f"Attack({self.target!r} first under {LABELS[self.method]}: {found})"
 
     def __str__(self) -> str:
-        return plain(attack_table((self,)))
+        return as_plain_text(attack_table((self,)))
 
 
 def attack(
