@@ -17,13 +17,13 @@ from nashboard.errors import NashboardError
 
 def chart(result: Any, **options: Any) -> Any:
     """Draw the result as an Altair chart; options as for the function of `nashboard.charts` that draws it."""
-    return import_module("nashboard.charts.export").chart_of(result, **options)
+    return import_module("nashboard.charts.export").draw_result(result, **options)
 
 
 def mimebundle(result: Any, include: object = None, exclude: object = None) -> dict[str, str]:
     """Return what a notebook shows: the table, and the chart as a picture, without scripts or network."""
     try:
-        picture = import_module("nashboard.charts.export").picture_of(result)
+        picture = import_module("nashboard.charts.export").draw_svg(result)
     except (NashboardError, ImportError):  # no chart for this result, or no package to draw it
         picture = ""
     return {"text/plain": str(result), "text/html": result._repr_html_() + picture}

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from nashboard._files import WRONG_NAME, write_text
 from nashboard._tables import Column, Record, Table, as_csv, as_plain_text, format_number
 from nashboard._version import __version__
-from nashboard.charts.export import convert, specification
+from nashboard.charts.export import convert, make_spec
 from nashboard.charts.export import save as save_chart
 from nashboard.charts.theme import Theme
 from nashboard.errors import InputError, WriteError
@@ -287,7 +287,7 @@ def ready(folder: str | Path) -> Path:
 def picture(figure: Figure) -> dict[Theme, str]:
     """Return a light and a dark picture as addresses that contain them, so that the page needs no other file."""
     themes: tuple[Theme, ...] = get_args(Theme)
-    pictures = {theme: convert("svg", specification(figure.chart, theme, page=True)) for theme in themes}
+    pictures = {theme: convert("svg", make_spec(figure.chart, theme, page=True)) for theme in themes}
     return {theme: "data:image/svg+xml;base64," + base64.b64encode(svg).decode() for theme, svg in pictures.items()}
 
 

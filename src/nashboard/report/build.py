@@ -18,7 +18,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from nashboard._files import write_text
-from nashboard.charts.export import closed, drawing_script
+from nashboard.charts.export import drawing_script, escape_script
 from nashboard.charts.theme import THEMES
 from nashboard.errors import InputError
 from nashboard.evaluation.evaluation import Evaluation
@@ -144,7 +144,7 @@ def read_asset(name: str) -> str:
     """Return a style sheet or a script of the templates."""
     loader = load_templates().loader
     assert loader is not None
-    return closed(loader.get_source(load_templates(), name)[0])
+    return escape_script(loader.get_source(load_templates(), name)[0])
 
 
 def render_page(content: "Summary") -> str:
