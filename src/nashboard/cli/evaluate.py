@@ -388,9 +388,9 @@ def paper(
       nashboard paper
       nashboard paper -o reproduced --format csv
     """
-    from nashboard.paper.reproduction import ready, reproduction, write_folder
+    from nashboard.paper.reproduction import prepare_folder, reproduction, write_folder
 
-    ready(output)  # a wrong folder is an error before the work
+    prepare_folder(output)  # a wrong folder is an error before the work
     with show_progress("Reproducing the paper ...") as progress:
         reproduced = reproduction(lambda part: progress.step(f"Computing: {part}"))
         page = write_folder(reproduced, output, progress.step)

@@ -153,7 +153,7 @@ def methods(
     from nashboard.cli.evaluate import read_parts
     from nashboard.evaluation.board.warnings import side_note
     from nashboard.evaluation.evaluate import evaluate
-    from nashboard.ranking.registry import find_methods, pooled_prompts
+    from nashboard.ranking.registry import find_methods, note_pooled_prompts
     from nashboard.ranking.registry import methods as registry
 
     names = None if method is None else [one.name for one in find_methods(method)]
@@ -178,7 +178,7 @@ def methods(
     for line in side_note(found.own_problem("rank by other methods")):
         print_note(f"note: {line} The methods take the results as observed.")
     listing.show(trials.table(), json=(trials.to_dict(), "methods/1"))
-    if by_prompt and prompts is None and (pooled := pooled_prompts(data)):
+    if by_prompt and prompts is None and (pooled := note_pooled_prompts(data)):
         print_note(f"note: {pooled}")
 
 

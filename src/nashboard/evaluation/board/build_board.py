@@ -13,7 +13,7 @@ from nashboard.evaluation.board.board import Board, Second, places
 from nashboard.evaluation.posterior.draws import ELO_PRIOR, Draws
 from nashboard.evaluation.posterior.posterior import TIE, Posterior, draw_ranks, rank_interval, summarise_draws
 from nashboard.evaluation.problem import LOG_ODDS, Data, Problem
-from nashboard.ranking.registry import find_method, refuse, score_draws
+from nashboard.ranking.registry import check_options, find_method, score_draws
 from nashboard.ratings.elo import elo
 from nashboard.ratings.errors import origin_weights
 from nashboard.ratings.rating import checked_anchor, describe_origin
@@ -155,7 +155,7 @@ def method_columns(problem: Problem) -> list[Second]:
     if not names:
         return []
     for name in names:
-        refuse(find_method(name), problem.kind, {})
+        check_options(find_method(name), problem.kind, {})
     tables, all_draws = problem.drawn_data(), len(problem.draws)
     few = f", from {len(tables)} of {all_draws:,} draws" if len(tables) < all_draws else ""
     found = []
