@@ -11,7 +11,7 @@ import pytest
 import nashboard as nb
 from arenas import play
 from nashboard.charts.planes import Box, Frame, place_labels, plane_points, signed_area
-from nashboard.evaluation.board.board import places
+from nashboard.evaluation.board.board import rank_places
 
 NASTY = ["a.b[0]'\"\\<script>", "</script><b>", "__proto__", "x" * 400, "é 名前"]
 
@@ -70,7 +70,7 @@ def test_a_long_board_folds_its_tail_into_one_row(league: nb.Evaluation) -> None
 def test_slopes_hold_both_ranks(league: nb.Evaluation) -> None:
     board = league.board
     assert board.rating is not None
-    elo = places(board.rating.values)
+    elo = rank_places(board.rating.values)
     for row in rows(nb.charts.rank_changes(league), "before"):
         k = board.names.index(row["name"])
         assert (row["before"], row["after"]) == (elo[k], board.ranks[k])

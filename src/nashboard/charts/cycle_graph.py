@@ -68,7 +68,7 @@ def cycles(found: Hodge | Transitivity | Audit, *, k: int = 5) -> Chart:
             lines.append(f"The residual of the ratings is within noise (p = {found.p_noise:.2g}).")
         elif strongest_cycles:
             most = max(one.z for one in found.cycles)
-            lines.append(f"In standard errors the strongest here is {most:.1f}; {found.by_luck()}.")
+            lines.append(f"In standard errors the strongest here is {most:.1f}; {found.name_luck()}.")
     return add_title(chart, title, lines, f"Graph of the strongest cycles. {title}.")
 
 

@@ -125,13 +125,13 @@ def sprt(
       nashboard sprt games.csv new old --elo1 10 --level 0.99
     """
     from nashboard.data.validation import positions
-    from nashboard.evaluation.decide.compare import results_of_pair
+    from nashboard.evaluation.decide.compare import count_results
     from nashboard.evaluation.decide.significance import sprt as test
 
     check_level(level)
     matches = Connecting().matches(source, reading)
     i, j = positions((a, b), matches.agents, kind="agent")
-    counts = results_of_pair(matches, i, j)
+    counts = count_results(matches, i, j)
     if not sum(counts):
         raise InputError(f"{a!r} and {b!r} never met: a sequential test needs games between them")
     found = test(counts[::-1], elo0=elo0, elo1=elo1, alpha=1 - level, beta=1 - level)

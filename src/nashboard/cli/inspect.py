@@ -122,15 +122,15 @@ def describe_decomposition(decomposition: "Hodge", rest: str, cycles: int, split
 def describe_residual(data: "Matches | Payoffs", exact: bool) -> tuple[float | None, str]:
     """Return the p-value of the residual of ratings, if games were counted, and a sentence about it."""
     from nashboard.data.matches import Matches
-    from nashboard.evaluation.audit.transitivity import chance_of_the_rest, untold
+    from nashboard.evaluation.audit.transitivity import explain_unknown, residual_p_value
 
     if exact:
         return None, "the residual of the ratings is 0: Elo explains the results exactly"
     if not isinstance(data, Matches):
         return None, "it is unknown whether the residual is larger than noise: games were not counted"
-    if why := untold(data):
+    if why := explain_unknown(data):
         return None, f"it is unknown whether the residual is larger than noise: {why}"
-    chance = chance_of_the_rest(data)
+    chance = residual_p_value(data)
     words = "larger than noise: Elo does not explain these results" if chance <= LEVEL else "within noise"
     return chance, f"the residual of the ratings is {words} (p = {chance:.2g})"
 

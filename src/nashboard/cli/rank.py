@@ -151,7 +151,7 @@ def methods(
       nashboard methods votes.csv --prompts prompt
     """
     from nashboard.cli.evaluate import read_parts
-    from nashboard.evaluation.board.warnings import side_note
+    from nashboard.evaluation.board.warnings import describe_side
     from nashboard.evaluation.evaluate import evaluate
     from nashboard.ranking.registry import find_methods, note_pooled_prompts
     from nashboard.ranking.registry import methods as registry
@@ -175,7 +175,7 @@ def methods(
         trials = found.second_opinions(names, lambda name: progress.step(f"Ranking by {name} ..."), prompts=by_prompts)
     winners = dict.fromkeys(name for one in trials.trials for name in one.winners)
     note_exact(data, winners, "first places are those of the observed results; P(same) says what noise does to them")
-    for line in side_note(found.own_problem("rank by other methods")):
+    for line in describe_side(found.own_problem("rank by other methods")):
         print_note(f"note: {line} The methods take the results as observed.")
     listing.show(trials.table(), json=(trials.to_dict(), "methods/1"))
     if by_prompt and prompts is None and (pooled := note_pooled_prompts(data)):

@@ -1,7 +1,7 @@
 """What to trust: the checks of the audit, the stress test with copies, and the comparison with other methods."""
 
 from nashboard import charts
-from nashboard.evaluation.audit.checks import Check, equilibrium_checks, worst_first
+from nashboard.evaluation.audit.checks import Check, equilibrium_checks, sort_checks
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.ranking.registry import methods
 from nashboard.report.blocks import Checks, Fold, Part, Section, Sentences, capitalise, draw, make_grid
@@ -25,7 +25,7 @@ def show_checks(found: Findings) -> Section:
 
 def list_checks(found: Findings) -> tuple[Check, ...]:
     """Return the checks of the audit, or those that are possible without the data, failed ones first."""
-    return tuple(worst_first(check_result(found.evaluation) if found.audit is None else found.audit.checks))
+    return tuple(sort_checks(check_result(found.evaluation) if found.audit is None else found.audit.checks))
 
 
 def check_result(evaluation: Evaluation) -> tuple[Check, ...]:
