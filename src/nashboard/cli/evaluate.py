@@ -98,14 +98,14 @@ def evaluate(
 def check_target(output: Path, *, several: bool) -> None:
     """Raise an error if one board, or several, cannot be written to a file."""
     from nashboard._files import check_place
-    from nashboard.evaluation.document import checked_target
+    from nashboard.evaluation.document import check_target
 
     if several and output.suffix.lower() not in FORMATS:
         raise InputError(f"cannot write {str(output)!r}: several boards are written as {either(FORMATS)}")
     if several:
         check_place(output)
     else:
-        checked_target(output)
+        check_target(output)
 
 
 def print_evaluation(
@@ -134,11 +134,11 @@ def print_segments(
     source: str, reading: Reading, evaluating: Evaluating, listing: Listing, columns: ColumnChoice
 ) -> None:
     """Evaluate every segment and print the boards and the comparison."""
-    from nashboard.evaluation.segments import comparison
+    from nashboard.evaluation.segments import compare_segments
 
     boards, segments = evaluate_segments(source, reading, evaluating)
     column = str(evaluating.segment)
-    table = comparison(boards, column, segments.notes)
+    table = compare_segments(boards, column, segments.notes)
     print_boards(boards, column, table, listing, columns, without=segments.without)
 
 
@@ -187,7 +187,7 @@ def print_components(data: "Data", options: dict[str, Any], listing: Listing, co
     from nashboard._text import listed
     from nashboard.data.matches import Matches
     from nashboard.errors import InputError
-    from nashboard.evaluation.segments import evaluate_components, summary_of_components
+    from nashboard.evaluation.segments import evaluate_components, summarise_components
 
     if not isinstance(data, Matches):
         raise InputError("--components is for matches: scores have no groups that never met")
@@ -196,7 +196,7 @@ def print_components(data: "Data", options: dict[str, Any], listing: Listing, co
     if idle:
         print_note(f"left out, since they met nobody: {listed(idle)}")
     note_warnings({f"{GROUP} {name}": found.warnings for name, found in boards.items()})
-    print_boards(boards, GROUP, summary_of_components(boards), listing, columns)
+    print_boards(boards, GROUP, summarise_components(boards), listing, columns)
 
 
 def print_boards(
@@ -210,7 +210,7 @@ def print_boards(
 ) -> None:
     """Print several boards and the table that compares them; csv is one table with the rows of all boards."""
     from nashboard._tables import printable
-    from nashboard.evaluation.segments import stacked
+    from nashboard.evaluation.segments import stack_boards
 
     how = listing.format
     if how is Format.json:
@@ -218,7 +218,7 @@ def print_boards(
         return
     if how is Format.csv:
         refuse(("top", "columns"), "csv contains all boards in one table")
-        print_table(stacked(boards, column), how)
+        print_table(stack_boards(boards, column), how)
         return
     mark = {Format.md: "## ", Format.latex: "% "}.get(how, "")
     for value, found in boards.items():
@@ -307,7 +307,7 @@ def report(
       nashboard report votes.csv --segment language
       nashboard report dataset:atari -o - > atari.html
     """
-    from nashboard.evaluation.document import checked_target
+    from nashboard.evaluation.document import check_target
     from nashboard.evaluation.evaluate import evaluate
     from nashboard.report.build import as_page, write_page
 
@@ -315,7 +315,7 @@ def report(
     if path is None and look:
         raise InputError("--open needs a file: what goes to standard output cannot be opened")
     if path is not None:
-        checked_target(path)
+        check_target(path)
         if path.suffix.lower() != ".html":
             options.refuse(("title", "look", "segment"), f"a file that ends in {path.suffix} is not a page")
     boards: dict[str, Evaluation] = {}

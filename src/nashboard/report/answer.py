@@ -6,7 +6,7 @@ from nashboard import charts
 from nashboard.evaluation.audit.checks import NO_LOSS
 from nashboard.evaluation.board.warnings import UNBEATEN
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.segments import comparison
+from nashboard.evaluation.segments import compare_segments
 from nashboard.report.blocks import Fold, Part, Section, Sentences, capitalise, draw, make_grid
 from nashboard.report.findings import Findings
 from nashboard.report.trust import list_checks
@@ -142,7 +142,7 @@ def show_segments(found: Findings) -> Section | None:
     """Return the comparison of the boards of segments, if there are segments."""
     if not found.segments:
         return None
-    table, call = comparison(found.segments, "segment"), found.evaluation.board.call
+    table, call = compare_segments(found.segments, "segment"), found.evaluation.board.call
     return Section(
         key="segments",
         title="Segments",

@@ -40,7 +40,7 @@ from nashboard.evaluation.board.verdict import FEW_GAMES
 from nashboard.evaluation.posterior.duplicates import SURE
 from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import Data, Kind, Problem
-from nashboard.evaluation.stress.experiment import LABELS, Experiment, Movement, movement
+from nashboard.evaluation.stress.experiment import LABELS, Experiment, Movement, measure_movement
 from nashboard.ratings.hierarchical.partitions import SHARED
 
 Groups = Mapping[str, tuple[str, ...]]
@@ -392,7 +392,7 @@ class Comparison(Likeness):
 
 def compare_matches(problem: Problem, error: float) -> Comparison:
     """Compare the agents of matches by the model that pools them; distances are those against common opponents."""
-    data, model, label = problem.data, problem.compared, problem.exact.label
+    data, model, label = problem.data, problem.near_duplicates, problem.exact.label
     assert isinstance(data, Matches)
     distance, observed = measure_agents(data)
     games = np.asarray(data.games_per_agent)
@@ -562,8 +562,8 @@ def measure_merging(problem: Problem, kind: Kind, same: Groups, near: Groups) ->
     if not fewer or (kind == "agents" and len(problem.agents) - fewer < 2):
         return ()
     before = Experiment.of(problem)
-    after = Experiment.of(problem.again(merge_data(problem.data, kind, same, near)))
+    after = Experiment.of(problem.with_data(merge_data(problem.data, kind, same, near)))
     return tuple(
-        movement(*(one.exact(method, np.zeros(len(one.entries), dtype=np.intp)) for one in (before, after)))
+        measure_movement(*(one.exact(method, np.zeros(len(one.entries), dtype=np.intp)) for one in (before, after)))
         for method in ("uniform", "elo", "nash")
     )

@@ -14,7 +14,7 @@ from nashboard._text import either, nearest, plural
 from nashboard._types import Floats, Ints, freeze
 from nashboard.data.matches import whole
 from nashboard.errors import InputError
-from nashboard.evaluation.posterior.posterior import ranges, sort_by_gap
+from nashboard.evaluation.posterior.posterior import format_ranges, sort_by_gap
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -208,7 +208,7 @@ def rank_column(board: Board, combine: bool) -> Built:
         meaning = "place by Nash average; equal averages share a place, exact copies count once"
         return [(Column("rank", meaning), int_cells(board.ranks))]
     meaning = f"{board.level:.0%} interval of the place; {ONCE}"
-    return [(Column("rank", meaning), ranges(board.rank_low, board.rank_high))]
+    return [(Column("rank", meaning), format_ranges(board.rank_low, board.rank_high))]
 
 
 def gap_column(board: Board, combine: bool) -> Built:
@@ -228,7 +228,7 @@ def second_columns(board: Board, combine: bool) -> Built:
         )
         meaning = "place" if board.exact else f"{board.level:.0%} interval of the place"
         meaning = f"{'simultaneous ' if one.simultaneous else ''}{meaning} by {one.name}"
-        columns.append((Column(f"{one.name} rank", meaning), ranges(one.rank_low, one.rank_high)))
+        columns.append((Column(f"{one.name} rank", meaning), format_ranges(one.rank_low, one.rank_high)))
     return columns
 
 
