@@ -20,7 +20,7 @@ from nashboard._types import Floats
 from nashboard.charts.boards import describe_top
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.board.headline import headline
-from nashboard.evaluation.board.verdict import few_games_sentence
+from nashboard.evaluation.board.verdict import describe_few_games
 
 N = r"[\d,]+"
 ONCE = "(, copies counted once,)?"
@@ -378,9 +378,9 @@ def test_numbers_of_the_headline_agree_with_those_that_are_shown() -> None:
     both = "agent 1 (0.99) and agent 2 = agent 3 (0.97)"
     assert headline(pooled) == f"All 2 agents, copies counted once, share first place: {both}."
     board = replace(with_chances(0.6, 0.2, 0.1), games=np.array([50.0, 1, 3]))
-    assert few_games_sentence(board) == "agent 2 played 1 game; agent 3 played 3 games."
+    assert describe_few_games(board) == "agent 2 played 1 game; agent 3 played 3 games."
     alike = replace(board, games=np.array([2.0, 2, 2]))
-    assert few_games_sentence(alike) == "agent 1, agent 2 and agent 3 played 2 games each."
+    assert describe_few_games(alike) == "agent 1, agent 2 and agent 3 played 2 games each."
 
 
 def test_the_brief_headline_is_no_surer_than_the_headline() -> None:

@@ -10,7 +10,7 @@ import nashboard as nb
 from arenas import check, data_of, play
 from nashboard.data.matches import Clusters
 from nashboard.evaluation.audit.audit import audit
-from nashboard.evaluation.audit.transitivity import Transitivity, chance_of_the_rest, transitivity, triples_that_met
+from nashboard.evaluation.audit.transitivity import Transitivity, count_triples, residual_p_value, transitivity
 
 
 def ladder_of(data: nb.Matches | nb.Scores) -> Transitivity:
@@ -72,10 +72,10 @@ def test_triples_are_counted_where_all_three_pairs_met(monkeypatch: pytest.Monke
         pairs = np.stack([i, j], axis=1)[met]
         known = {tuple(pair) for pair in pairs.tolist()}
         slow = sum({(a, b), (a, c), (b, c)} <= known for a, b, c in combinations(range(15), 3))
-        assert triples_that_met(15, pairs) == slow
+        assert count_triples(15, pairs) == slow
         with monkeypatch.context() as patched:
             patched.setattr("nashboard.evaluation.audit.transitivity.DENSE", 3)
-            assert triples_that_met(15, pairs) == slow
+            assert count_triples(15, pairs) == slow
 
 
 def voted(rng: np.random.Generator, clusters: int, per: int, rho: float, weights: list[float]) -> nb.Matches:
@@ -111,9 +111,9 @@ def test_a_ladder_of_weighted_or_dependent_votes_is_called_cyclic_at_most_at_the
 ) -> None:
     rng = np.random.default_rng(1)
     arenas = [voted(rng, 400, per, rho, weights) for _ in range(24)]
-    assert sum(chance_of_the_rest(arena) <= 0.05 for arena in arenas) <= 4  # 1.2 expected
+    assert sum(residual_p_value(arena) <= 0.05 for arena in arenas) <= 4  # 1.2 expected
     whole = [replace(arena, clusters=None, wins=np.rint(arena.wins), losses=np.rint(arena.losses)) for arena in arenas]
-    assert sum(chance_of_the_rest(arena) <= 0.05 for arena in whole) > 6  # as if votes were games of their own
+    assert sum(residual_p_value(arena) <= 0.05 for arena in whole) > 6  # as if votes were games of their own
 
 
 def test_the_check_and_the_verdict_agree_on_cycles_too_small_to_matter() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._types import Floats, Ints, floats, spacing_of, unmasked
+from nashboard._types import Floats, Ints, floats, refuse_masked_rows, spacing_of
 from nashboard.algebra.flows import antisymmetric_array, antisymmetric_part, largest
 from nashboard.algebra.hodge import Hodge
 from nashboard.data.matches import Matches
@@ -304,7 +304,7 @@ def matrix_to_game(data: ArrayLike) -> AgentsGame:
 def array_of(data: Any) -> tuple[Any, float]:
     """Return data as an array, and what its numbers are known to as a share of the largest: 0 for doubles."""
     try:
-        array = np.asanyarray(unmasked(data, "the payoffs"))
+        array = np.asanyarray(refuse_masked_rows(data, "the payoffs"))
     except (TypeError, ValueError, RuntimeError):
         return data, 0.0  # `floats` says what is wrong
     return array, known_to(spacing_of(array.dtype))
