@@ -28,11 +28,11 @@ from nashboard._tables import Column, Table
 from nashboard._types import Floats, Ints
 from nashboard.algebra.cycles import Cycle
 from nashboard.algebra.flows import ObservedFlow
-from nashboard.algebra.hodge import hodge
+from nashboard.algebra.hodge import Hodge, hodge
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part
-from nashboard.evaluation.board.verdict import shows_cycles, small_cycle_size
+from nashboard.evaluation.board.verdict import SMALL_CYCLES, shows_cycles, small_cycle_size
 from nashboard.evaluation.problem import Problem, task_games
 from nashboard.ratings.hierarchical.model import fit_hierarchical
 from nashboard.ratings.hierarchical.pairs import PairCounts, signed_sums
@@ -110,8 +110,13 @@ class Transitivity(Part):
 
     @property
     def beyond_luck(self) -> int:
-        """The number of cycles whose ``z`` is above ``luck``; 0 if the residual may be noise."""
-        return sum(one.z > self.luck for one in self.cycles) if self.cyclic else 0
+        """The number of cycles whose ``z`` is above ``luck``; 0 if the noise of results is unknown."""
+        return 0 if self.untold else sum(one.z > self.luck for one in self.cycles)
+
+    @property
+    def clear(self) -> tuple[NamedCycle, ...]:
+        """The cycles beyond luck that are large enough to matter."""
+        return tuple(one for one in self.cycles[: self.beyond_luck] if one.cycle.curl > 3 * SMALL_CYCLES)
 
     @property
     def cyclic(self) -> bool:
@@ -123,6 +128,8 @@ class Transitivity(Part):
         known = f"; the residual is {'larger than' if self.cyclic else 'within'} noise (p = {self.p_noise:.2g})"
         if self.doubt:
             known += f", but {self.doubt}"
+        elif self.clear and not self.cyclic:
+            known = f"; their residual as a whole is within noise (p = {self.p_noise:.2g}), but not every cycle is"
         if self.untold:
             known = f"; it is unknown whether the residual is noise: {self.untold}"
         weighted = "weighted by games" if self.basis == GAMES else f"counting {self.basis}"
@@ -135,14 +142,15 @@ class Transitivity(Part):
         text = f"the strongest cycle: {strongest.sentence()}"
         if self.untold:
             return (line, f"{text}; it may be noise")
-        verdict = "it is beyond noise" if self.beyond_luck and strongest.z > self.luck else "it may be noise"
+        verdict = "it is beyond noise" if self.beyond_luck else "it may be noise"
         return (line, f"{text}; its curl is {strongest.z:.1f} standard errors, and {self.name_luck()}: {verdict}")
 
     def checks(self) -> tuple[Check, ...]:
         """Check whether one rating per agent is enough."""
         if self.basis != GAMES:
             return ()
-        passed = None if self.untold or self.doubt else not self.cyclic
+        unclear = self.untold or (self.doubt and not self.clear)
+        passed = None if unclear else not (self.cyclic or self.clear)
         return (Check("ratings are enough", passed, self.sentences()[0]),)
 
     def tables(self) -> dict[str, Table]:
@@ -197,6 +205,19 @@ def transitivity(data: Matches | Scores, level: float) -> Transitivity:
     """Split results into ratings and cycles; scores are taken as games, one per task and two agents."""
     matches = data if isinstance(data, Matches) else task_games(data)
     split = hodge(matches)
+    return Transitivity(
+        share=split.transitivity,
+        p_noise=residual_p_value(matches) if isinstance(data, Matches) else float("nan"),
+        cycles=find_cycles(matches, split),
+        level=level,
+        basis=GAMES if isinstance(data, Matches) else TASKS,
+        triples=count_triples(len(matches.agents), matches.pairs),
+        untold=explain_unknown(matches) if isinstance(data, Matches) else SAME_TASKS,
+    )
+
+
+def find_cycles(matches: Matches, split: Hodge) -> tuple[NamedCycle, ...]:
+    """Return the strongest cycles by ``z``; in large leagues the cycles of the largest curl."""
     flow = split.flow
     assert isinstance(flow, ObservedFlow)
     spread = measure_dispersion(matches)
@@ -205,15 +226,19 @@ def transitivity(data: Matches | Scores, level: float) -> Transitivity:
     else:
         place = {agent: k for k, agent in enumerate(matches.agents)}
         triples = np.array([[place[agent] for agent in one.agents] for one in split.cycles(CYCLES)], dtype=np.int64)
-    return Transitivity(
-        share=split.transitivity,
-        p_noise=residual_p_value(matches) if isinstance(data, Matches) else float("nan"),
-        cycles=tuple(name_cycle(row, matches, flow, spread) for row in triples),
-        level=level,
-        basis=GAMES if isinstance(data, Matches) else TASKS,
-        triples=count_triples(len(matches.agents), matches.pairs),
-        untold=explain_unknown(matches) if isinstance(data, Matches) else SAME_TASKS,
-    )
+    return tuple(name_cycle(row, matches, flow, spread) for row in triples)
+
+
+def find_clear_cycle(matches: Matches, level: float) -> NamedCycle | None:
+    """Return the strongest cycle where it is beyond luck and large enough to matter."""
+    if explain_unknown(matches) or not (triples := count_triples(len(matches.agents), matches.pairs)):
+        return None
+    split = hodge(matches)
+    found = Transitivity(
+        share=split.transitivity, p_noise=1.0, cycles=find_cycles(matches, split), level=level, basis=GAMES,
+        triples=triples, untold="",
+    )  # fmt: skip
+    return found.clear[0] if found.clear else None
 
 
 def residual_p_value(matches: Matches) -> float:

@@ -23,6 +23,7 @@ FEW_GAMES = 10  # of an agent: below, its place is very uncertain
 FEWEST_AGENTS = 5  # that can show a task to point the wrong way
 SMALL_CYCLES = 0.05  # log-odds, 9 Elo points: cycles whose standard deviation may be smaller are not reported
 CLOSE = 0.9  # correlation of gaps and ratings from which their orders are called close
+FEWEST_IN_LADDER = 6  # agents from which most results are no part of a single cycle
 MOST_COMPARED = 1000  # agents of which all pairs are compared
 IDENTIFIED = 3  # agents and tasks from which a shared skill and its residual can be distinguished
 
@@ -70,6 +71,9 @@ def describe_ladder(problem: Problem, board: Board) -> str:
     order = f"the order is close to that of {'Elo' if isinstance(data, Matches) else 'plain averages'}"
     share, small = float(facts["cyclic_share"]), f"no cycles of more than {small_cycle_size(problem)[1]} are shown"
     if not shows_cycles(problem):
+        if isinstance(data, Matches) and (one := find_single_cycle(problem, data)):
+            rest = "; a ladder explains the other results" if len(data.agents) >= FEWEST_IN_LADDER else ""
+            return f"One cycle is beyond noise: {one}{rest}."
         if facts.get("tau_high", 0.0) > large_cycle_size(problem) or not facts["shows_cycles"]:
             return f"N{small[1:]}, but these data could miss them{f'; {order}' * close}."
         return f"A ladder explains these results: {small}{f', so {order}' * close}."
@@ -78,6 +82,16 @@ def describe_ladder(problem: Problem, board: Board) -> str:
     if share < CYCLES_MATTER:
         return f"A ladder explains most of these results; cycles are {share:.0%} of the variance of the payoffs."
     return f"Cycles matter here: they are {share:.0%} of the variance of the payoffs, and one rating cannot show them."
+
+
+def find_single_cycle(problem: Problem, matches: Matches) -> str:
+    """Return a cycle of three agents beyond noise, in words: few agents in a circle hardly change tau."""
+    from nashboard.evaluation.audit.transitivity import find_clear_cycle
+
+    if len(matches.agents) > MOST_COMPARED:
+        return ""
+    cycle = find_clear_cycle(matches, 1 - problem.settings.level)
+    return "" if cycle is None else cycle.sentence()
 
 
 def shows_cycles(problem: Problem) -> bool:
