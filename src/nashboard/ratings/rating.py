@@ -31,6 +31,10 @@ from nashboard.ratings.likelihood import win_rates
 
 NORMAL_95 = 1.959963984540054  # 97.5th percentile of the normal distribution
 RANKED = 2000  # agents up to which a leaderboard shows intervals of ranks
+FOLLOWS_STRENGTH = (
+    "agents are taken to have met opponents of about their strength (divisions, matchmaking); if results made the "
+    "pairs, as in a challenge ladder, intervals are too narrow"
+)
 
 
 class Probabilities(NamedTuple):
@@ -193,7 +197,7 @@ class Rating(Drawn):
             *more,
             Column("games", "games played, or their total weight", decimals=2, cell=list(map(whole, self.games))),
             title=title_of(self),
-            notes=self.notes(),
+            notes=(*self.notes(), FOLLOWS_STRENGTH) if self.around_opponents else self.notes(),
         )
 
     def table(self) -> Table:
