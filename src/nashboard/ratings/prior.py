@@ -301,11 +301,11 @@ def learn_prior_of(matches: Matches, r: Floats) -> LearnedPrior:
     return learn_sigma(matches, r, choose_prior(matches)).for_all_agents()
 
 
-def choose_prior(matches: Matches) -> NormalPrior | None:
-    """Return the prior around opponents where it suits the matches."""
+def choose_prior(matches: Matches, *, in_doubt: bool = True) -> NormalPrior | None:
+    """Return the prior around opponents where it suits the matches, and unless said otherwise in doubt."""
     n, (i, j) = len(matches.agents), matches.pairs.T
     met = np.bincount(matches.pairs.ravel(), minlength=n)
-    if (met**2).sum() > MOST_EDGES or not follows_strength(judged_part(matches)):
+    if (met**2).sum() > MOST_EDGES or not follows_strength(judged_part(matches), in_doubt):
         return None
     return NormalPrior.around_opponents(n, i, j, matches.games)
 
@@ -336,8 +336,8 @@ def relative_gap(matches: Matches, gap: float) -> float:
     return float(gap / max(1 - largest, 0.05))
 
 
-def follows_strength(matches: Matches) -> bool:
-    """Return whether strength decided who met whom, as far as the games can tell."""
+def follows_strength(matches: Matches, in_doubt: bool) -> bool:
+    """Return whether strength decided who met whom, as far as games can tell; ``in_doubt`` where they cannot."""
     n = len(matches.agents)
     if n < FEWEST or matches.coverage == 1:
         return False
@@ -350,7 +350,8 @@ def follows_strength(matches: Matches) -> bool:
     surprise = around_opponents.surprise(matches, np.random.default_rng(0)) * np.sqrt(40 / n)
     if surprise + PER_GAP * gap > BY_RESULTS:
         return False
-    needed = STRONG * min(2 * gap - 1, 0.0) - int((gaps[1:] < APART).sum()) * np.log(n) / 2
+    needed = STRONG * (min(2 * gap - 1, 0.0) if in_doubt else 2 * gap - 1)
+    needed -= int((gaps[1:] < APART).sum()) * np.log(n) / 2
     return bool(around_opponents.log_evidence > Model.of(matches, None).log_evidence + needed)
 
 

@@ -124,7 +124,7 @@ def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -
     if fit.around_opponents:  # many copies, which have the same opponents, look like a division
         last = np.unique(found.label[-1], return_inverse=True)[1]
         judged = min(found.shared.max(), last.max()) + 1 >= FEWEST  # by the schedule of the agents that would be left
-        if found.no_copies > 1 - SURE or not judged or choose_prior(pool_matches(matches, last)) is not None:
+        if found.no_copies > 1 - SURE or not judged or choose_prior(pool_matches(matches, last), in_doubt=False):
             return decide_groups(matches, fit, planes)
     if planes and found.no_copies <= 1 - SURE and copies_explain_planes(matches, fit, found.shared):
         found = sample_until_clear(plain, near, 0)
