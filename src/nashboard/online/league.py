@@ -51,7 +51,7 @@ NOTHING = np.zeros(0)
 # only have to cover what leagues do: newcomers spread by 70 or 170 points, agents that stay, drift (a newcomer's spread
 # over 1,000 games) or change quickly (over 100).
 ELO_FILTERS = ((1.0, 0.0, 0.0), (1.0, 0.0, 1e-3), (1.0, 0.0, 1e-2), (0.4, 0.0, 0.0), (0.4, 0.0, 1e-3), (0.4, 0.0, 1e-2))
-MELO_FILTERS = ((1.0, 0.6, 0.0), (1.0, 0.6, 1e-3), (1.0, 0.6, 1e-2), (0.4, 0.3, 0.0), (1.0, 0.0, 0.0), (0.4, 0.0, 1e-3))
+MELO_FILTERS = (*ELO_FILTERS, (1.0, 0.6, 0.0), (1.0, 0.6, 1e-3), (1.0, 0.6, 1e-2), (0.4, 0.3, 0.0))
 
 
 class League:
