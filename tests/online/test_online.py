@@ -394,12 +394,20 @@ def test_online_melo_is_as_good_as_elo_on_a_ladder() -> None:
 
 
 @pytest.mark.slow
-def test_filtered_intervals_cover_ratings_that_stay() -> None:
+@pytest.mark.parametrize("outcomes", ["wins", "draws", "fractions"])
+def test_filtered_intervals_cover_ratings_that_stay(outcomes: str) -> None:
     inside = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
         r = rng.normal(0, 1, 20)
-        log, _ = played(r[None], np.zeros((20, 2)), 1_000, rng)
+        log, _ = played(r[None], np.zeros((20, 2)), 1_000 if outcomes == "wins" else 3_000, rng)
+        if outcomes != "wins":  # 1.00 if they counted as wins and losses
+            x = np.array([r[int(a.split()[1])] - r[int(b.split()[1])] for a, b, _ in log.rows()])
+            p = 1 / (1 + np.exp(-x))
+            draw, u = 1.2 * np.minimum(p, 1 - p), rng.random(x.size)
+            drawn = np.where(u < p - draw / 2, 1.0, np.where(u < p + draw / 2, 0.5, 0.0))
+            y = drawn if outcomes == "draws" else rng.beta(8 * p, 8 * (1 - p))
+            log = log.with_columns(pl.Series(log.columns[2], y))
         model = nb.OnlineElo()
         model.update_many(log)
         found = model.ratings()
