@@ -21,7 +21,7 @@ import numpy as np
 from nashboard._display import Drawn
 from nashboard._tables import Column, Table, title_of
 from nashboard._text import listed
-from nashboard._types import Floats, floats, frozen_copy, read_only
+from nashboard._types import Floats, Ints, floats, frozen_copy, read_only
 from nashboard._units import POINTS_PER_LOGIT, win_probability
 from nashboard.data.matches import Matches, whole
 from nashboard.data.validation import checked_names, positions
@@ -168,7 +168,7 @@ class Rating(Drawn):
     def leads(self) -> Floats:
         """Return ``(n, n)`` points by which row leads column."""
 
-    def extra_columns(self) -> tuple[tuple[Column, Floats], ...]:
+    def extra_columns(self) -> tuple[tuple[Column, Floats | Ints], ...]:
         """Return more columns of the leaderboard, between the interval and the games."""
         return ()
 
