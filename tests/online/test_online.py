@@ -418,6 +418,28 @@ def test_filtered_intervals_cover_ratings_that_stay(outcomes: str) -> None:
     assert 0.92 < np.mean(inside) < 0.99
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("step", [0.015, 0.04])
+def test_filtered_intervals_cover_ratings_that_change(step: float) -> None:
+    inside = []
+    for seed in range(
+        20
+    ):  # 8800 to 8953 were looked at before; 0.91 with filters for no, quick and quicker change only
+        rng = np.random.default_rng([seed, 41])
+        r, games = rng.normal(0, 0.9, 40), []
+        for _ in range(6_000):
+            a, b = both = rng.choice(40, 2, replace=False)
+            games.append((f"{a}", f"{b}", float(rng.random() < 1 / (1 + np.exp(r[b] - r[a])))))
+            r[both] += step * rng.normal(size=2)
+        model = nb.OnlineElo()
+        model.update_many(pl.DataFrame(games, schema=["a", "b", "outcome"], orient="row"))
+        found = model.ratings()
+        truth = (r[[int(name) for name in found.agents]] - r.mean()) * 400 / np.log(10)
+        low, high = found.interval
+        inside += ((low < truth) & (truth < high)).tolist()
+    assert 0.92 < np.mean(inside) < 0.985
+
+
 def test_a_time_column_sorts_games_first() -> None:
     log = random_log(300, 6, seed=2).with_columns(when=pl.Series(np.arange(300)))
     there, mixed = nb.OnlineElo(), nb.OnlineElo()

@@ -50,8 +50,8 @@ NOTHING = np.zeros(0)
 # Filters: standard deviations in logits of a newcomer's rating and planes, and the variance that a game adds. They
 # are not tuned: the loss of a mixture exceeds that of its best filter by at most log(filters) over all games, so they
 # only have to cover what leagues do: newcomers spread by 70 or 170 points, agents that stay, drift (a newcomer's spread
-# over 1,000 games) or change quickly (over 100).
-ELO_FILTERS = ((1.0, 0.0, 0.0), (1.0, 0.0, 1e-3), (1.0, 0.0, 1e-2), (0.4, 0.0, 0.0), (0.4, 0.0, 1e-3), (0.4, 0.0, 1e-2))
+# over 3,000 or 500 games) or change quickly (over 70). Too few drifts make intervals too narrow between them.
+ELO_FILTERS = tuple((spread, 0.0, drift) for spread in (1.0, 0.4) for drift in (0.0, 3e-4, 2e-3, 1.5e-2))
 MELO_FILTERS = (*ELO_FILTERS, (1.0, 0.6, 0.0), (1.0, 0.6, 1e-3), (1.0, 0.6, 1e-2), (0.4, 0.3, 0.0))
 
 
