@@ -153,6 +153,13 @@ def test_the_games_show_whether_strength_decided_who_met_whom(kind: str) -> None
     assert around >= 0.75 if KINDS[kind][1] else around <= 0.25
 
 
+@pytest.mark.parametrize("rate", [nb.elo, nb.melo])
+def test_the_board_says_that_opponents_are_taken_as_of_about_the_same_strength(rate: Callable[..., Any]) -> None:
+    for kind, told in (("neighbours", True), ("random", False)):
+        _, matches = next(play_leagues(kind, 1, 7100))
+        assert ("challenge ladder" in str(rate(matches))) == told
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_intervals_of_differences_cover_whoever_meets_whom(kind: str) -> None:
@@ -190,9 +197,9 @@ def test_draws_behind_the_board_cover_differences_whoever_meets_whom(kind: str) 
     assert (0.85 if KINDS[kind][1] else 0.92) <= np.mean(covered) <= 0.985
 
 
-def pair_weakly(rng: np.random.Generator, strength: np.ndarray) -> Pairs:
-    for _ in range(800):
-        a, *others = rng.choice(AGENTS, 4, replace=False)
+def pair_weakly(rng: np.random.Generator, strength: np.ndarray, games: int = 800, nearest_of: int = 3) -> Pairs:
+    for _ in range(games):
+        a, *others = rng.choice(AGENTS, nearest_of + 1, replace=False)
         yield int(a), int(min(others, key=lambda b: abs(strength[b] - strength[a])))
 
 
@@ -217,6 +224,7 @@ def test_small_differences_of_strength_are_recognised(play: Callable[..., np.nda
 
 WEAK: dict[str, tuple[Callable[[np.random.Generator, np.ndarray], Pairs], float]] = {
     "nearest of three": (pair_weakly, 0.8),
+    "nearer of two, few games": (lambda rng, strength: pair_weakly(rng, strength, 500, 2), 0.5),
     "normal kernel": (lambda rng, strength: pair_by_kernel(rng, strength, 0.6), 1.0),
     "normal kernel, few games": (lambda rng, strength: pair_by_kernel(rng, strength, 0.5, games=240), 0.8),
 }

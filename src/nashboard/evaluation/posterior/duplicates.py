@@ -124,7 +124,11 @@ def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -
     if fit.around_opponents:  # many copies with the same opponents look like a division
         last = np.unique(partitions.label[-1], return_inverse=True)[1]
         measurable = min(partitions.shared.max(), last.max()) + 1 >= FEWEST  # agents that remain have a schedule
-        if partitions.no_copies > 1 - SURE or not measurable or choose_prior(pool_matches(matches, last)) is not None:
+        if (
+            partitions.no_copies > 1 - SURE
+            or not measurable
+            or choose_prior(pool_matches(matches, last), in_doubt=False)
+        ):
             return decide_groups(matches, fit, planes)
     if planes and partitions.no_copies <= 1 - SURE and copies_explain_planes(matches, fit, partitions.shared):
         partitions = sample_until_clear(plain, near, 0)
