@@ -153,7 +153,7 @@ def test_one_small_payoff_among_ordinary_ones_leaves_a_game_solvable(n: int, see
 
 
 # seeds of games that turn on noise about as large as the rule of zero
-UNDECIDED_GAMES = [("crumbs", 127), ("crumbs", 216), ("crumbs", 666), ("rule-clones", 30162)]
+UNDECIDED_GAMES = [("crumbs", 127), ("crumbs", 216), ("crumbs", 666), ("rule-clones", 30162), ("nearly", 6661113)]
 UNDECIDED_TABLES = [
     ("rule-clones", seed)
     for seed in (26, 61, 224, 431, 571, 651, 410721)

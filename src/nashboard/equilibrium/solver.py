@@ -7,7 +7,7 @@ A game has one group of players, agents against agents with ``F`` antisymmetric,
 2. follow the central path to the middle of the set of equilibria (`central_path`);
 3. as soon as the supports allow, prove the optimal face of each side (`face`);
 4. maximise entropy on it (`entropy`), and accept what the certificate accepts (`certificate`);
-5. raise where differences near rounding decide: `nash_average` then allows a tiny tolerance.
+5. raise where differences near rounding decide: `nash_average` then allows a tiny tolerance, or rounds payoffs.
 
 Both sides of a table share their supports but not their choice: each maximises its own entropy over its own
 optimal mixtures.
@@ -122,14 +122,17 @@ def find_equilibrium(
     log_m: Sequence[Floats],
     progress: Progress = silent,
     start: Sequence[Ints] | None = None,
+    unit: float = 0.0,
 ) -> OracleSolution:
     """Return the maximum-entropy equilibrium of a game; ``log_m`` the log-multiplicities of its classes.
 
-    ``start`` are classes to begin with, where those that matter are about known.
+    ``start`` are classes to begin with, where those that matter are about known; payoffs are rounded to multiples of
+    ``unit``, a share of the largest, where one is given.
     """
     members, F, iterations = choose_members(game, progress) if start is None else (list(start), game.block(start), 0)
     while True:
-        found = solve(F, [part[some] for part, some in zip(log_m, members, strict=True)], progress)
+        rounded = np.round(F / unit) * unit if unit else F
+        found = solve(rounded, [part[some] for part, some in zip(log_m, members, strict=True)], progress)
         iterations += found.iterations
         if F.shape[0] == game.sizes[0] and F.shape[1] == game.sizes[-1]:
             break
