@@ -228,7 +228,9 @@ WARNINGS = {
     r"Probable near-duplicates are pooled and share their data: .*\. pool=False .* keeps them apart\.": {"alike"},
     r".* never lost a game: only the prior limits the rating\.": {"unbeaten"},
     r"The schedule may follow strength \(divisions, matchmaking\): .* may be too narrow\.": {"neighbours"},
-    r"50 draws are few: the ends of intervals are rough below 100\.": {"unbeaten"},
+    r"50 draws are few: a probability may be off by 0\.14, and the ends of intervals are rough below 100\.": {
+        "unbeaten"
+    },
     r"There is one score per agent and nothing shows its noise: .* for intervals\.": {"one score"},
     r"The win rates come without numbers of games: they are taken as exact, and there are no intervals\.": {"rates"},
     r"The payoffs have neither standard errors nor numbers of games: they are taken as exact\.": {"payoffs"},
