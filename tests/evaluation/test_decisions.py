@@ -456,6 +456,25 @@ def test_copies_change_neither_p_values_nor_whether_first_place_changed() -> Non
     assert all(found[move.agent] == replace(move, rank_before=ANY, rank_after=ANY) for move in once.moves)
 
 
+def test_a_new_leader_beyond_noise_is_not_called_noise_where_first_place_was_open_before() -> None:
+    skills = np.array([0.0, 0.0, 0.0, -1.0, -1.5])
+    old, risen = (
+        nb.evaluate(played(np.random.default_rng(3), np.subtract.outer(r, r), 200))
+        for r in (skills, skills + [0, 0, 0, 2.0, 0])
+    )
+    grown = nb.evaluate(played(np.random.default_rng(4), np.subtract.outer(skills + [0.12, 0, 0, 0, 0], skills), 4000))
+    found = nb.changes(old, risen)
+    assert found.first_before is None
+    assert found.summary[0] == "agent 3 is first now; no agent alone was first before."
+    assert found.first_changed
+    entered = nb.changes(nb.evaluate(old.data.select([f"agent {k}" for k in (0, 1, 2, 4)])), risen)
+    assert "noise" not in entered.summary[0]
+    more = nb.changes(old, grown)  # more data decide what was open
+    assert more.first_after == "agent 0"
+    assert "that may be noise" in more.summary[0]
+    assert not more.first_changed
+
+
 def test_first_place_that_changes_hands_by_noise_fails_no_build() -> None:
     strong, weak = (nb.Matches.from_counts(w, agents=["A", "B"]) for w in ([[0, 53], [47, 0]], [[0, 46], [54, 0]]))
     clear = nb.Matches.from_counts([[0, 20], [80, 0]], agents=["A", "B"])
