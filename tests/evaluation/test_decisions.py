@@ -460,9 +460,10 @@ def test_a_new_leader_beyond_noise_is_not_called_noise_where_first_place_was_ope
     skills = np.array([0.0, 0.0, 0.0, -1.0, -1.5])
     old, risen = (
         nb.evaluate(played(np.random.default_rng(3), np.subtract.outer(r, r), 200))
-        for r in (skills, skills + [0, 0, 0, 2.0, 0])
+        for r in (skills, skills + 2.0 * np.eye(5)[3])
     )
-    grown = nb.evaluate(played(np.random.default_rng(4), np.subtract.outer(skills + [0.12, 0, 0, 0, 0], skills), 4000))
+    better = skills + 0.12 * np.eye(5)[0]
+    grown = nb.evaluate(played(np.random.default_rng(4), np.subtract.outer(better, better), 4000))
     found = nb.changes(old, risen)
     assert found.first_before is None
     assert found.summary[0] == "agent 3 is first now; no agent alone was first before."
