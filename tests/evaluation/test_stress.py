@@ -12,6 +12,7 @@ from scipy.special import expit
 
 import nashboard as nb
 from arenas import data_of, experiment, problem
+from nashboard.evaluation.posterior.clusters import discount_clusters
 from nashboard.evaluation.stress.experiment import Experiment, enter_agents, enter_in_scores
 from nashboard.evaluation.stress.stress import Stress, stress
 
@@ -75,6 +76,9 @@ def test_noisy_copies_leave_sides_and_clusters_of_the_games_that_were_played() -
     assert more.clusters is not None
     assert more.clusters.size == clustered.clusters.size
     assert more.clusters.wins.sum() == clustered.clusters.wins.sum()
+    worth = discount_clusters(more)  # of games of a copy that belong to no cluster
+    assert np.isfinite(worth.games).all()
+    np.testing.assert_array_less(0.0, worth.games)
 
 
 def test_a_second_copy_of_c_moves_elo_by_71_9_points_as_proposition_1_says() -> None:
