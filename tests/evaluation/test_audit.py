@@ -259,10 +259,26 @@ def test_leaving_out_the_only_winner_decides_where_the_next_in_line_is_not_first
     assert importance.checks()[0].passed  # D is first with and without any of the others
 
 
+def test_an_undecided_first_place_is_not_said_to_stay_the_same() -> None:
+    W = np.random.default_rng(2).binomial(30, 0.5, (6, 6))
+    found = nb.evaluate(nb.Matches.from_counts(np.triu(W, 1) + np.tril(30 - W.T, -1)), n_resamples=50)
+    assert found.verdict[0].startswith("First place is undecided")
+    one = check(found.audit(), "first place does not depend on one agent")
+    assert one.passed is None
+    assert one.sentence == "first place is undecided: what leaving out one agent changes is not beyond noise"
+
+
+def test_a_table_with_one_task_does_not_say_what_other_tasks_change() -> None:
+    S = np.linspace(0.2, 0.8, 8)[:, None]
+    one = check(audit(nb.Scores.from_array(S, n=np.full(S.shape, 300.0))), "first place does not depend on one task")
+    assert (one.passed, one.sentence) == (None, "there is only one task")
+
+
 def test_first_place_that_is_shared_depends_on_who_shares_it() -> None:
     importance = nb.audit(data_of("rock-paper-scissors")).importance[0]
     assert importance.first == ("A", "B", "C")
-    assert importance.sentences()[1] == "leaving out any one of A, B, C changes which of the other agents are first"
+    others = "leaving out any one of A, B, C changes which of the other agents are first"
+    assert importance.sentences()[1] == f"by the estimates, {others}"  # each has a P(top) between 0.5 and 0.95
     assert importance.checks()[0].passed is False
 
 

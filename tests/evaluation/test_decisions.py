@@ -20,7 +20,7 @@ from nashboard.errors import InputError
 from nashboard.evaluation.decide.changes import compare_means
 from nashboard.evaluation.decide.influence import EloJudge
 from nashboard.evaluation.decide.plan import infer_from_matches
-from nashboard.evaluation.decide.voters import reweight_pairs
+from nashboard.evaluation.decide.voters import read_voters, reweight_pairs
 from nashboard.ratings.prior import learn_prior_of
 from simulations import decisions
 
@@ -279,7 +279,8 @@ def test_voters_who_do_not_look_are_found_almost_as_well_as_with_the_truth(regim
     own, known = np.mean(areas, axis=0)
     assert own >= known - 0.02
     assert np.mean(chance) == pytest.approx((kinds == 0).mean(), abs=0.08)
-    assert f"that ignore the answers: {found.inattentive:.0f} of" in found.table().notes[0]
+    low, high = round(found.inattentive), round(found.inattentive_high)
+    assert found.table().notes[0].startswith(f"{low} to {high} of {len(found.voters)} voters ignore the answers (95%")
     assert found.inattentive == pytest.approx((1 - found.probability[:, 0]).sum())
 
 
@@ -319,7 +320,7 @@ def test_random_voters_with_few_votes_are_within_the_interval() -> None:
     (voter, i, j, y), _ = decisions.cast_votes(np.random.default_rng(62), np.repeat([0, 1], [540, 60]), 4, agents=20)
     found = nb.voters(voter, i, j, y)
     assert found.inattentive <= 60 <= found.inattentive_high
-    assert f"or more, up to {found.inattentive_high:.0f} (95% interval" in found.table().notes[0]
+    assert f" to {found.inattentive_high:.0f} of 600 voters ignore the answers (95% i" in found.table().notes[0]
 
 
 def test_a_voter_who_only_tied_has_no_shares() -> None:
@@ -458,6 +459,27 @@ def test_copies_change_neither_p_values_nor_whether_first_place_changed() -> Non
     assert all(found[move.agent] == replace(move, rank_before=ANY, rank_after=ANY) for move in once.moves)
 
 
+def test_a_new_leader_beyond_noise_is_not_called_noise_where_first_place_was_open_before() -> None:
+    skills = np.array([0.0, 0.0, 0.0, -1.0, -1.5])
+    old, risen = (
+        nb.evaluate(played(np.random.default_rng(3), np.subtract.outer(r, r), 200))
+        for r in (skills, skills + 2.0 * np.eye(5)[3])
+    )
+    better = skills + 0.12 * np.eye(5)[0]
+    grown = nb.evaluate(played(np.random.default_rng(4), np.subtract.outer(better, better), 4000))
+    found = nb.changes(old, risen)
+    assert found.first_before is None
+    assert found.summary[0] == "agent 3 is first now; no agent alone was first before."
+    assert found.first_changed
+    assert old.data is not None
+    entered = nb.changes(nb.evaluate(old.data.select([f"agent {k}" for k in (0, 1, 2, 4)])), risen)
+    assert "noise" not in entered.summary[0]
+    more = nb.changes(old, grown)  # more data decide what was open
+    assert more.first_after == "agent 0"
+    assert "that may be noise" in more.summary[0]
+    assert not more.first_changed
+
+
 def test_first_place_that_changes_hands_by_noise_fails_no_build() -> None:
     strong, weak = (nb.Matches.from_counts(w, agents=["A", "B"]) for w in ([[0, 53], [47, 0]], [[0, 46], [54, 0]]))
     clear = nb.Matches.from_counts([[0, 20], [80, 0]], agents=["A", "B"])
@@ -551,3 +573,17 @@ def test_means_are_compared_over_tasks_where_no_noise_is_known() -> None:
         alarms.append(bool((compare_means(old, new, old.agents)[1] <= 0.05).any()))
     assert np.mean(alarms) <= 0.09
     assert np.isnan(compare_means(old, None, old.agents)[0]).all()
+
+
+def test_a_column_of_voters_is_recognised_by_its_words_as_where_votes_are_read() -> None:
+    rng = np.random.default_rng(5)
+    rows: dict[str, Any] = {
+        "Voter Id": [f"v{k}" for k in rng.integers(20, size=200)],
+        "model_a": ["x"] * 200,
+        "model_b": ["y"] * 200,
+        "winner": rng.choice(["model_a", "model_b"], 200).tolist(),
+    }
+    assert nb.read_matches(rows).clusters is not None
+    assert read_voters(rows).voters == tuple(sorted(set(rows["Voter Id"])))
+    with pytest.raises(InputError, match=r"none is called 'voter', .* 'judge_id' or 'user_id'"):
+        read_voters({name: rows[name] for name in ("model_a", "model_b", "winner")})

@@ -163,3 +163,11 @@ def test_noise_of_scores_counts_in_the_unit_of_tasks() -> None:
 def test_noise_that_is_not_known_allows_nothing(data: Any) -> None:
     with pytest.raises(nb.InputError, match="tolerance='noise' needs"):
         nb.evaluate(data, noise="none", tolerance="noise")
+
+
+def test_one_draw_is_refused_for_it_would_look_exact() -> None:
+    with pytest.raises(nb.InputError, match="n_resamples is 1: one draw shows no noise"):
+        nb.evaluate(suite(), n_resamples=1)
+    two = nb.evaluate(suite(), n_resamples=2)
+    assert not two.board.exact
+    assert "2 draws are few: a probability may be off by 0.71, and the ends of intervals" in " ".join(two.warnings)

@@ -88,3 +88,25 @@ def test_a_task_that_half_of_the_agents_saturate_is_named(shift: float, status: 
     found = audit(scores).tasks[0]
     assert [finding.status for finding in found.findings] == ["fine", "fine", "fine", status]
     assert not next(one for one in found.checks() if one.name == "no task is saturated").passed
+
+
+@pytest.mark.parametrize("errors", [False, True])
+@pytest.mark.parametrize("unit", [1, 100])
+def test_a_task_with_a_score_of_0985_for_all_is_saturated_in_any_unit(unit: int, errors: bool) -> None:
+    rng = np.random.default_rng(5)
+    p = rng.uniform(0.2, 0.9, (11, 1)) + rng.uniform(-0.1, 0.1, (11, 6))
+    p[:, 2] = 0.985
+    y = rng.binomial(200, p) / 200
+    error = np.sqrt(p * (1 - p) / 200) * unit if errors else None
+    quality = audit(nb.Scores.from_array(y * unit, stderr=error), n_resamples=20).tasks[0]
+    assert [finding.task for finding in quality.findings if finding.saturated] == ["task 3"]
+    assert not next(one for one in quality.checks() if one.name == "no task is saturated").passed
+
+
+def test_scores_in_other_units_are_no_shares_and_not_saturated() -> None:
+    rng = np.random.default_rng(6)
+    stars = rng.uniform(1, 5, (12, 4))
+    loss = nb.Scores.from_array(rng.uniform(0, 0.04, (12, 4)), lower_is_better=True)
+    mixed = nb.Scores.from_array(np.hstack([rng.uniform(1000, 1400, (12, 2)), rng.uniform(0, 30, (12, 2)) ** 0.5]))
+    for scores in (nb.Scores.from_array(stars), nb.Scores.from_array(2 * stars), loss, mixed):
+        assert not any(finding.saturated for finding in audit(scores, n_resamples=20).tasks[0].findings)

@@ -132,7 +132,7 @@ def test_every_picture_is_drawn_and_not_blank_without_network_or_errors(visit: A
     assert seen.page.locator("[data-failed]").count() == 0
 
 
-@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize("width", [360, 700, 1200, 1440])
 @pytest.mark.parametrize("name", ["atari", "hostile"])
 def test_nothing_overflows_the_page(visit: Any, name: str, width: int) -> None:
     seen = visit(name, viewport={"width": width, "height": 800})

@@ -53,6 +53,20 @@ def test_the_leaderboard_holds_the_numbers_of_the_board(league: nb.Evaluation) -
         assert row["label"].startswith(f"{board.ranks[k]}. ")
 
 
+def test_bars_of_probabilities_are_parts_of_one(league: nb.Evaluation) -> None:
+    assert league.board.probability_top.max() < 1
+    bars = nb.charts.leaderboard(league).to_dict()["hconcat"][1]["layer"][-1]["encoding"]["x"]
+    assert bars["scale"]["domain"] == [0, 1]
+
+
+def test_the_caption_of_a_board_says_what_blue_is(league: nb.Evaluation, atari: nb.Evaluation) -> None:
+    said = [
+        chart.to_dict()["title"]["subtitle"][0] for chart in (nb.charts.leaderboard(league), nb.charts.tasks(atari))
+    ]
+    assert said[0] == "Blue points are at the top with a probability of at least 1/2."
+    assert said[1] == "Blue points decide who is at the top with a probability of at least 1/2."
+
+
 def test_a_board_without_intervals_says_so_and_draws_none() -> None:
     chart = nb.charts.leaderboard(nb.evaluate(load("roshambo")))
     assert "No bars: the data are taken as exact." in chart.to_dict()["title"]["subtitle"]

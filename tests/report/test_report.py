@@ -296,6 +296,16 @@ def test_an_unbeaten_agent_is_named_once_among_what_to_trust() -> None:
     assert len([line for line in trust.lines if "'new'" in line and "only the prior limits" in line]) == 1
 
 
+def test_two_spellings_are_named_once_among_what_to_trust() -> None:
+    games = [(("Ann", "ann ")[k % 2], ("bob", "cat")[k % 3 % 2], k % 5 < 3) for k in range(60)]
+    rows = {"a": [x for x, _, _ in games], "b": [y for _, y, _ in games], "result": [int(won) for *_, won in games]}
+    found = nb.evaluate(nb.read_matches(rows), n_resamples=10)
+    assert any("two spellings" in line for line in found.warnings)
+    section = summarise(found, title=None, say=lambda what: None).sections[0]
+    (trust,) = [part for part in section.parts if isinstance(part, Sentences) and part.title == TRUST]
+    assert len([line for line in trust.lines if "case or white space" in line]) == 1
+
+
 @pytest.mark.slow
 def test_segments_are_compared_in_a_section_of_their_own() -> None:
     whole = evaluation("matches")

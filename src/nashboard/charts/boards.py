@@ -73,20 +73,23 @@ def draw_board(board: Board, top: int) -> Chart:
     gap = [f"distance to the {first}", "by Nash average", f"({describe_unit(board.unit)})"]
     nash = sorted({row["style"] for row in rows if not row["folded"]}, reverse=True)
     bars, title = ("weight", "weight") if board.exact else ("top", chance_name(board))
+    length = alt.Undefined if board.exact else alt.Scale(domain=[0, 1])  # a probability of 0.7 is no full bar
+    ends = alt.Axis(format="%", **({"tickCount": 2} if board.exact else {"values": [0, 0.5, 1]}))
     panels = [
-        draw_forest(base, rows, ("gap", "low", "high"), gap, nash, named, tips).properties(width=300),
+        draw_forest(base, rows, ("gap", "low", "high"), gap, nash, named, tips).properties(width=350),
         layer(
             fix_rows(base, bare),
             base.transform_filter(f"datum.{bars} > 0")
             .mark_bar(style="nash", height=9)
-            .encode(x=alt.X(f"{bars}:Q", title=title, axis=alt.Axis(format="%", tickCount=2)), y=bare, tooltip=tips),
-        ).properties(width=70),
+            .encode(x=alt.X(f"{bars}:Q", title=title, scale=length, axis=ends), y=bare, tooltip=tips),
+        ).properties(width=120),
     ]
     _, unit = second_name(board)
     fields = ("other", "other_low", "other_high")
-    panels.append(draw_forest(base, rows, fields, [unit], ["other"], bare, tips).properties(width=150))
+    panels.append(draw_forest(base, rows, fields, [unit], ["other"], bare, tips).properties(width=210))
     at_top = describe_top(board)
-    note = "Blue points are at the top with a probability of at least 1/2."
+    what = "are at the top" if board.kind == "agent" else "decide who is at the top"
+    note = f"Blue points {what} with a probability of at least 1/2."
     lines = [note, describe_intervals(board)]
     return add_title(
         alt.hconcat(*(panel.properties(height=alt.Step(ROW)) for panel in panels), spacing=12),
@@ -134,7 +137,7 @@ def draw_forest(
     """Draw points with intervals, one per row, and the range of the folded row."""
     value, low, high = fields
     scale = alt.Scale(domain=find_extent(rows, fields), nice=True, zero=False)
-    axis = alt.Axis(title=title, tickCount=5)
+    axis = alt.Axis(title=title, tickCount=5, labelSeparation=8)
     bar = alt.X(f"{low}:Q", scale=scale, axis=axis)
     layers = [fix_rows(base, y)]
     if any(row["folded"] for row in rows):

@@ -67,6 +67,9 @@ def positions(wanted: Iterable[str], names: Sequence[str], *, kind: str) -> list
     return found
 
 
+TWO_SPELLINGS = "differ only in case or white space: probably one agent in two spellings"
+
+
 def look_alikes(names: Iterable[str]) -> list[tuple[str, ...]]:
     """Return groups of names that differ only in case or white space: probably one agent spelt twice."""
     groups: dict[str, list[str]] = {}

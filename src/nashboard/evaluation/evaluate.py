@@ -52,7 +52,7 @@ def evaluate(
         ``"model"``: the data are noisy, and the model estimates the truth behind them. ``"none"``: the data are
         exact, as in the paper.
     n_resamples
-        Number of draws from the posterior.
+        Number of draws from the posterior, at least 2; below 100 the ends of intervals are rough.
     rng
         A seed, or a numpy generator; the same seed gives the same result.
     level

@@ -95,6 +95,8 @@ def prepare_data(data: "Data | Problem", **options: Unpack[Options]) -> "Problem
     settings = Settings(**{**given, "n_resamples": plan.n_resamples, "seed": plan.seed})
     check_level(settings.level)
     check_choice(settings.noise, get_args(Noise), "noise")
+    if settings.n_resamples < 2 and settings.noise == "model":
+        raise InputError("n_resamples is 1: one draw shows no noise, so 2 or more are needed (200 is usual)")
     check_choice(settings.components, get_args(Components), "components")
     check_choice(settings.scaling, [name for name in get_args(Scaling) if name != "reference"], "scaling")
     check_selection(settings.selection)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from nashboard import charts
+from nashboard.data.validation import TWO_SPELLINGS
 from nashboard.evaluation.audit.checks import NO_LOSS
 from nashboard.evaluation.board.warnings import UNBEATEN
 from nashboard.evaluation.evaluation import Evaluation
@@ -62,8 +63,9 @@ def summarise_trust(found: Findings) -> Part:
     lines = [", ".join(counts) + (":" if failed else "."), *(f"{capitalise(one.sentence)}." for one in failed[:FAILED])]
     if len(failed) > FAILED:
         lines.append(f"All {len(failed)} failed checks are listed under Checks.")
-    named = any(check.name == NO_LOSS for check in failed[:FAILED])
-    warnings = [line for line in found.evaluation.warnings if not (named and line.endswith(UNBEATEN))]
+    named = {check.name for check in failed[:FAILED]}
+    said = tuple(end for name, end in ((NO_LOSS, UNBEATEN), ("distinct names", f"{TWO_SPELLINGS}.")) if name in named)
+    warnings = [line for line in found.evaluation.warnings if not line.endswith(said)]
     return Sentences(
         lines=(*lines, *warnings), tone="warning" if failed or warnings else "plain", title="What to trust"
     )

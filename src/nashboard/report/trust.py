@@ -86,8 +86,8 @@ def show_copies(found: Findings) -> Section:
             "and by Nash average. Ranks are compared among the original entries.",
             "The entry that is copied is the one whose copies change most.",
             "The second table shows the smallest number of copies that puts a chosen agent first.",
-            "Noisy copies have results of their own, with the same strength. They can move any ranking a little, this "
-            "one too; where the noise is known, that was measured.",
+            "Noisy copies have results of their own, with the same strength. They can move any ranking, this one too; "
+            "where the noise is known, that was measured.",
         ),
         parts=tuple(show_stress(found)),
     )

@@ -19,7 +19,7 @@ from nashboard.data.segments import Segments, read_each, split_by_value
 from nashboard.data.table.exact_sums import Totals, add_exactly
 from nashboard.data.table.table import column
 from nashboard.data.table.values import as_number, as_text, describe_values, is_blank, is_sound_weight
-from nashboard.data.validation import look_alikes
+from nashboard.data.validation import TWO_SPELLINGS, look_alikes
 from nashboard.errors import InputError
 
 Counted = Matches | Segments | Games
@@ -146,10 +146,7 @@ def make_matches(result: PairCounts) -> Matches:
     met = met.filter(pl.sum_horizontal(COUNTS) > 0).with_row_index("pair")
     if met.is_empty():
         raise InputError(f"{table.source!r} contains no match with an outcome and a weight above zero")
-    names = tuple(
-        f"{listed(group)} differ only in case or white space: probably one agent in two spellings"
-        for group in look_alikes(agents)
-    )
+    names = tuple(f"{listed(group)} {TWO_SPELLINGS}" for group in look_alikes(agents))
     return Matches(
         agents=tuple(agents),
         pairs=met.select("low", "high").to_numpy(),

@@ -209,7 +209,8 @@ def find_column(role: str, usual: tuple[str, ...], columns: Sequence[str], sourc
     if is_off(named, columns):
         return None
     if named is not None and named is not False:
-        return check_column(named, columns, source)
+        alike = [name for name in columns if role == "cluster" and fold(name) == fold(named)]  # as without a name
+        return alike[0] if len(alike) == 1 else check_column(named, columns, source)
     found = find_usual(usual, columns)
     if len(found) > 1:
         raise InputError(

@@ -5,7 +5,7 @@ equilibrium is the same and still unique. Only for the other entries the game is
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from nashboard.equilibrium.precision import TOLERANCE
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, tied_ranks
 from nashboard.errors import ConvergenceError
 from nashboard.evaluation.audit.checks import Check, Part, shorten
+from nashboard.evaluation.board.headline import LIKELY, SURE
 from nashboard.evaluation.problem import Kind, Problem
 
 
@@ -37,7 +38,9 @@ class Importance(Part):
     new_winner
         ``(n,)`` whether first place among the remaining agents changes.
     first
-        The agents in first place.
+        The agents in first place by the estimates.
+    likely, sure
+        The agents in first place on the board, none where that is undecided; whether each has a P(top) of 0.95 or more.
     effective_number
         ``exp(entropy)`` of the weights.
     solved
@@ -51,6 +54,8 @@ class Importance(Part):
     rank_moved: Ints
     new_winner: Bools
     first: tuple[str, ...]
+    likely: tuple[str, ...]
+    sure: bool
     effective_number: float
     solved: int
 
@@ -60,29 +65,46 @@ class Importance(Part):
         sole = self.first if self.kind == "agents" and len(self.first) == 1 else ()
         return tuple(self.names[k] for k in np.flatnonzero(self.new_winner) if self.names[k] not in sole)
 
+    @property
+    def open(self) -> str:
+        """Why these data cannot decide whether first place depends on one entry; nothing where they can."""
+        noise = f"what leaving out one {self.kind[:-1]} changes is not beyond noise"
+        if len(self.names) == 1:
+            return f"there is only one {self.kind[:-1]}"
+        if not self.likely:
+            return f"first place is undecided: {noise}"
+        if set(self.likely) != set(self.first):
+            return f"{shorten(self.likely)} may be first, by the estimates alone {shorten(self.first)}: {noise}"
+        unknown = np.isnan(self.score_moved)
+        if self.decisive or not unknown.any():
+            return ""
+        stays = "" if unknown.all() else f"first place stays the same without {(~unknown).sum():,} of the {self.kind}; "
+        return f"{stays}what happens without {'one' if unknown.all() else 'the others'} is unknown"
+
     def sentences(self) -> tuple[str, ...]:
         """Return how many entries matter, and whether first place depends on one."""
         n, kind, one = len(self.names), self.kind, self.kind[:-1]
         lines = [
             f"effective number of {kind} in the equilibrium of the estimates: {self.effective_number:.2f} of {n:,}"
         ]
-        agents = kind == "agents"
+        agents, by = kind == "agents", "" if self.sure else "by the estimates, "
+        if self.open:
+            return (*lines, self.open)
         if self.decisive:
             which = "any one of " * (len(self.decisive) > 1) + shorten(self.decisive)
-            lines.append(f"leaving out {which} changes {'which of the other agents are' if agents else 'who is'} first")
-        elif np.isnan(self.score_moved).any():
-            lines.append(f"first place stays the same without most of the {kind}; for the rest this is unknown")
+            whom = "which of the other agents are" if agents else "who is"
+            lines.append(f"{by}leaving out {which} changes {whom} first")
         elif agents and len(self.first) == 1:
-            lines.append(f"{self.first[0]} stays first whichever other agent is left out")
+            lines.append(f"{by}{self.first[0]} stays first whichever other agent is left out")
         else:
-            lines.append(f"first place stays the same whichever {one} is left out")
+            lines.append(f"{by}first place stays the same whichever {one} is left out")
         if agents and len(self.first) == 1 and self.new_winner[self.names.index(self.first[0])]:
             lines.append(f"without {self.first[0]}, the agent with the next highest Nash average is not first")
         return tuple(lines)
 
     def checks(self) -> tuple[Check, ...]:
         """Check whether first place depends on a single entry."""
-        passed = False if self.decisive else None if np.isnan(self.score_moved).any() else True
+        passed = None if self.open else not self.decisive
         return (Check(f"first place does not depend on one {self.kind[:-1]}", passed, self.sentences()[1]),)
 
     def tables(self) -> dict[str, Table]:
@@ -124,7 +146,14 @@ def measure_importance(problem: Problem, kind: Kind) -> Importance:
     A = problem.full_payoffs()
     if problem.tasks is not None:
         A = A[:, np.isin(problem.tasks.label, problem.kept_tasks)]
-    return leave_out(kind, A, problem.full_equilibrium, problem.settings.selection)
+    chances = problem.posterior.probability_top
+    need = SURE if len(problem.classes.first) == 2 else LIKELY  # of two, one always has 1/2
+    likely = np.flatnonzero(chances >= need)
+    return replace(
+        leave_out(kind, A, problem.full_equilibrium, problem.settings.selection),
+        likely=tuple(problem.agents[k] for k in likely),
+        sure=bool((chances[likely] >= SURE).all()),
+    )
 
 
 def leave_out(kind: Kind, A: Floats, nash: NashAverage | ScoreNashAverage, selection: Selection) -> Importance:
@@ -166,6 +195,7 @@ def leave_out(kind: Kind, A: Floats, nash: NashAverage | ScoreNashAverage, selec
         score[k], rank[k] = np.abs(new - old).max(), np.abs(now - before).max()
         # among the remaining agents; without the only winner, the next one should be first
         winner[k] = bool(((now == 1) != (before == 1)).any())
+    first = tuple(nash.agents[k] for k in np.flatnonzero(tied_ranks(averages, nash.scale, 2 * allowed) == 1))
     return Importance(
         kind=kind,
         names=names,
@@ -173,7 +203,9 @@ def leave_out(kind: Kind, A: Floats, nash: NashAverage | ScoreNashAverage, selec
         score_moved=read_only(score),
         rank_moved=read_only(rank),
         new_winner=read_only(winner),
-        first=tuple(nash.agents[k] for k in np.flatnonzero(tied_ranks(averages, nash.scale, 2 * allowed) == 1)),
+        first=first,
+        likely=first,
+        sure=True,
         effective_number=effective,
         solved=len(after),
     )

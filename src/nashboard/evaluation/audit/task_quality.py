@@ -10,7 +10,7 @@ from nashboard._types import Floats
 from nashboard.algebra.latent import Component, joined, latent
 from nashboard.data.scores import Scores
 from nashboard.evaluation.audit.checks import Check, Part, bracket_names, shorten
-from nashboard.evaluation.posterior.scores import adjust_holm, fill_noise, judge_tasks
+from nashboard.evaluation.posterior.scores import adjust_holm, fill_noise, find_limits, judge_tasks
 from nashboard.evaluation.problem import Problem
 
 PASSED, FAILED = 0.95, 0.05
@@ -32,13 +32,13 @@ TaskStatus = Literal[
 MEANINGS: dict[TaskStatus, str] = {
     "fine": "separates agents, in the direction of the others",
     "the same for everybody": "one score for all agents: it separates none of them",
-    "everybody passes": f"a share of at least {PASSED:g} for every agent",
-    "everybody fails": f"a share of at most {FAILED:g} for every agent",
+    "everybody passes": f"a share of at least {PASSED:.0%} for every agent",
+    "everybody fails": f"a share of at most {FAILED:.0%} for every agent",
     "equivalent": "shown: the true standard deviation between agents is smaller than the noise of one score",
     "unknown": "these data show neither that agents differ nor that they differ by less than the noise of one score",
     "wrong way": "agents that are good elsewhere are bad here, more than by chance",
-    "near the ceiling": f"half of the agents or more have a share of at least {PASSED:g}, so the best are tied",
-    "near the floor": f"half of the agents or more have a share of at most {FAILED:g}",
+    "near the ceiling": f"half of the agents or more have a share of at least {PASSED:.0%}, so the best are tied",
+    "near the floor": f"half of the agents or more have a share of at most {FAILED:.0%}",
     "leans wrong": "negative correlation with the mean of the others, perhaps by chance",
 }
 
@@ -49,7 +49,8 @@ class TaskFinding:
 
     ``correlation`` is that with the mean of the other tasks. ``p_noise`` is the probability of such differences between
     agents by noise alone, ``spread_bound`` an upper confidence bound of the true standard deviation between agents, as
-    a multiple of the noise of one score. They are NaN if they are unknown.
+    a multiple of the noise of one score. They are NaN if they are unknown. ``saturated`` tasks are those on
+    which half of the agents or more are near the best or worst possible score, whatever else is true of them.
     """
 
     task: str
@@ -60,6 +61,7 @@ class TaskFinding:
     p_noise: float
     spread_bound: float
     status: TaskStatus
+    saturated: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -125,7 +127,7 @@ class TaskQuality(Part):
         """Check whether every task separates agents, and in the direction of the others."""
         idle, unknown = self.tasks_with("the same for everybody", "equivalent"), self.tasks_with(*UNJUDGED)
         wrong, leaning = self.tasks_with("wrong way"), self.tasks_with("leans wrong")
-        saturated = self.tasks_with("everybody passes", "everybody fails", "near the ceiling", "near the floor")
+        saturated = tuple(finding.task for finding in self.findings if finding.saturated)
         of, near = f"of {len(self.findings):,}", "tasks are near their ceiling or floor for half of the agents or more"
         separate = f"tasks that separate no agents beyond noise: {len(idle):,} {of}{bracket_names(idle)}"
         if unknown:
@@ -185,12 +187,13 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
     wrong = ~np.isnan(correlation)
     wrong[wrong] = adjust_holm(negative_p_values(correlation[wrong], len(S))) <= level
     findings = []
-    for k, (task, column) in enumerate(zip(raw.tasks, raw.values.T, strict=True)):
+    for k, (task, column, limit) in enumerate(zip(raw.tasks, raw.values.T, find_limits(raw), strict=True)):
         at = column_of.get(task)  # None: constant
         p_noise, bound, state = (
             (np.nan, np.nan, "") if at is None else (tests.p_value[at], tests.bound[at], tests.state[at])
         )
-        status: TaskStatus | None = classify_range(column, raw.scaling)
+        near = classify_median(column / limit)
+        status: TaskStatus | None = classify_range(column, limit)
         if status == "the same for everybody":
             pass
         elif state == "equivalent":
@@ -200,7 +203,7 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
         elif state != "tells agents apart" and (status or p_noise == p_noise or task in unrelated):
             status = status or "unknown"
         else:
-            status = classify_median(column, raw.scaling) or ("leans wrong" if correlation[k] < 0 else "fine")
+            status = near or ("leans wrong" if correlation[k] < 0 else "fine")
         findings.append(
             TaskFinding(
                 task=task,
@@ -211,6 +214,7 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
                 p_noise=float(p_noise),
                 spread_bound=float(bound),
                 status=status,
+                saturated=near is not None,
             )
         )
     return TaskQuality(
@@ -221,27 +225,19 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
     )
 
 
-def classify_range(column: Floats, scaling: str) -> TaskStatus | None:
-    """Return the status of a task that cannot separate agents, however small the noise is."""
+def classify_range(column: Floats, limit: float) -> TaskStatus | None:
+    """Return how a task fails to separate agents, whatever the noise; ``limit`` is NaN where scores are no shares."""
     low, high = float(np.nanmin(column)), float(np.nanmax(column))
     if low == high:
         return "the same for everybody"
-    if is_share(column, scaling) and low >= PASSED:
-        return "everybody passes"
-    return "everybody fails" if is_share(column, scaling) and high <= FAILED else None
+    return "everybody passes" if low >= PASSED * limit else "everybody fails" if high <= FAILED * limit else None
 
 
-def classify_median(column: Floats, scaling: str) -> TaskStatus | None:
-    """Return the status of a task with at least half of the agents at the ceiling or the floor of shares."""
-    if not is_share(column, scaling):
-        return None
-    median = float(np.nanmedian(column))
+def classify_median(shares: Floats) -> TaskStatus | None:
+    """Return whether at least half of the agents are at the ceiling or the floor; all are NaN in another unit."""
+    known = shares[np.isfinite(shares)]
+    median = float(np.median(known)) if known.size else np.nan
     return "near the ceiling" if median >= PASSED else "near the floor" if median <= FAILED else None
-
-
-def is_share(column: Floats, scaling: str) -> bool:
-    """Return whether raw scores may be shares."""
-    return bool(scaling == "raw" and np.nanmin(column) >= 0 and np.nanmax(column) <= 1)
 
 
 def correlate_with_rest(S: Floats) -> Floats:

@@ -49,8 +49,9 @@ def write_warnings(problem: Problem) -> tuple[str, ...]:
         warnings.append(RELIES_ON_PRIOR)
     if problem.literal and not problem.equilibrium.unique:
         warnings.append("There are several equilibria: the weights are those of maximum entropy.")
-    if 1 < len(problem.draws) < FEW:
-        warnings.append(f"{len(problem.draws):,} draws are few: the ends of intervals are rough below {FEW}.")
+    if 1 < (draws := len(problem.draws)) < FEW:
+        off = f"a probability may be off by {draws**-0.5:.2f}"  # two standard errors at 1/2
+        warnings.append(f"{draws:,} draws are few: {off}, and the ends of intervals are rough below {FEW}.")
     warnings += [as_sentence(note) for note in problem.notes]
     warnings += [as_sentence(str(left)) for left in problem.given.origin.left_out]
     warnings += [

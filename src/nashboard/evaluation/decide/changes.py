@@ -114,8 +114,12 @@ class Changes(Result):
 
     @property
     def first_changed(self) -> bool:
-        """Whether first place was decided before, and the same agent is at the top of both with a chance below 5%."""
-        return self.first_before is not None and self.same_first <= 1 - self.level
+        """Whether the same agent is at the top of both with a chance below 5%, and that is not for lack of old data.
+
+        Where first place was open before, more data may decide it: then who is first now must be new or have moved.
+        """
+        new = self.first_before is not None or self.first_after in (*self.moved, *self.entered)
+        return new and self.same_first <= 1 - self.level
 
     @property
     def summary(self) -> tuple[str, ...]:
@@ -148,8 +152,8 @@ class Changes(Result):
         scale, unit, decimals = (POINTS_PER_LOGIT, "Elo points", 0) if points else (1.0, self.unit, 3)
         meanings = {
             "relative": ("change", f"towards the best, relative to the typical agent ({unit})"),
-            "low": ("low", "lower end of the interval of the change"),
-            "high": ("high", "upper end of the interval of the change"),
+            "low": ("low", f"lower end of its {self.level:.0%} interval, for one agent alone"),
+            "high": ("high", "upper end of that interval"),
         }
         changes = (
             Column(name, meaning, decimals=decimals, cell=lambda move, of=field: scale * getattr(move, of))
@@ -170,7 +174,12 @@ class Changes(Result):
                 cell=lambda move: "yes" if move.beyond_noise else "no",
             ),
             *changes,
-            Column("p", "p-value of no change, Holm", decimals=4, cell="p_value"),
+            Column(
+                "p",
+                "p-value of no change, larger (Holm) since all agents are tested; intervals are not adjusted",
+                decimals=4,
+                cell="p_value",
+            ),
             Column("rank before", "rank interval in the old evaluation", cell="rank_before"),
             Column("rank after", "rank interval in the new evaluation", cell="rank_after"),
             Column("P(top) before", "P(top) in the old evaluation", decimals=2, cell="top_before"),

@@ -9,6 +9,7 @@ from nashboard._types import Bools, Floats, Ints
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, check_level
 from nashboard.evaluation.decide.compare import make_comparable
+from nashboard.evaluation.posterior.scores import find_limits
 
 HELD_OUT = 40  # agents that are left out, one at a time, to measure how far the choice generalises
 SATURATED = 0.02  # of the range of a share: all agents within this of the best possible (or worst possible) score
@@ -120,8 +121,8 @@ def reduce_suite(scores: Scores, *, level: float = 0.95, share: float = 1.0) -> 
     pairs, leads = compute_leads(make_comparable(scores)[0][:, differing])
     decided = measure_leads(leads, level)[2]
     chosen = choose_tasks(leads, level, share)
-    in_shares = (low >= 0).all() and (high <= 1).all()
-    saturated = ((low >= 1 - SATURATED) | (high <= SATURATED)) & ~constant & in_shares
+    limit = find_limits(scores)
+    saturated = ((low >= (1 - SATURATED) * limit) | (high <= SATURATED * limit)) & ~constant
     names = np.array(scores.tasks, dtype=object)
     kept = tuple(names[differing[chosen]])
     return Reduction(

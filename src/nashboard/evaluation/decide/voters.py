@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nashboard._tables import Column, Result, Table, Tabular, plain_data
-from nashboard._text import listed, number_of
+from nashboard._text import either, number_of
 from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
@@ -103,9 +103,9 @@ class Voters(Tabular):
         suspects, all_voters = len(self.suspects), number_of(len(self.voters), "voters")
         sentence = f"None of {all_voters} was found to ignore the answers; a few votes show little."
         if suspects or self.inattentive_high >= 0.5:
+            low, high = round(self.inattentive), round(self.inattentive_high)
             sentence = (
-                f"Expected number of voters that ignore the answers: {round(self.inattentive):,} of "
-                f"{len(self.voters):,} or more, up to {round(self.inattentive_high):,} (95% interval of their share); "
+                f"{low:,}{f' to {high:,}' * (high > low)} of {all_voters} ignore the answers (95% interval); "
                 f"identified (P(attentive) < 0.05): {suspects:,}."
             )
         clicks = (
@@ -213,7 +213,7 @@ def find_column(source: Any, options: Any) -> str:
         else:
             return name
     raise InputError(
-        f"no column says who voted: none is called {listed(VOTER_COLUMNS, 99)}",
+        f"no column says who voted: none is called {either(VOTER_COLUMNS)}",
         hint="name the column with {option}",
         option="voter",
     )

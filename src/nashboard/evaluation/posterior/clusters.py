@@ -32,7 +32,8 @@ def discount_clusters(matches: Matches, neutral: Matches | None = None) -> Match
     scores = score_clusters(matches)
     within = measure_dispersion(matches)
     single = dispersion_of_games(matches)
-    worth = weigh_pairs(matches, scores.information, within / np.maximum(scores.scatter(single), within))
+    scatter = scores.scatter(single, len(matches.agents))
+    worth = weigh_pairs(matches, scores.information, within / np.maximum(scatter, within))
     share = worth * single / within
     return replace(
         kept,
@@ -55,8 +56,8 @@ class ClusterScores:
     weight: Floats  # (k,) information of the cluster's games about the agent: the effect of a taste of 1 on the score
     information: Floats  # (p,) information of the games of each pair
 
-    def scatter(self, single: float) -> Floats:
-        """Return the variance of each agent's score relative to independent decisive games.
+    def scatter(self, single: float, n: int) -> Floats:
+        """Return the variance of each agent's score relative to independent decisive games; 0 without clusters.
 
         ``single`` is that of independent games. A taste of variance ``v`` adds ``v weight^2`` to the variance of a
         score; ``v`` is estimated by weighted least squares from all scores. An agent whose own scores scatter more
@@ -70,7 +71,6 @@ class ClusterScores:
                 float(trust @ self.weight**2), 1e-300
             )
         model = independent + variance * self.weight**2
-        n = int(self.agent.max()) + 1
         modelled, observed, decisive, squares = (
             np.bincount(self.agent, part, n) for part in (model, self.score**2, self.expected, model**2)
         )

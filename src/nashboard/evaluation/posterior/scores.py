@@ -171,6 +171,19 @@ def find_shares(scores: Scores) -> Bools:
     return np.asarray((low >= 0) & (high <= 1) & ~scores.lower_is_better & (scores.scaling == "raw"))
 
 
+def find_limits(scores: Scores) -> Floats:
+    """Return the best possible score of each task in shares, 1 or 100; NaN where scores are in another unit.
+
+    Scores of at most 100 are per cent where half of the agents are near 100, or all of the table may be per cent.
+    """
+    S = scores.values
+    low, high, median = np.nanmin(S, axis=0), np.nanmax(S, axis=0), np.nanmedian(S, axis=0)
+    table = low.min() >= 0 and high.max() <= 100 and np.median(high) >= 50
+    percent = (low >= 0) & (high > 1) & (high <= 100) & (table | (median >= 95))
+    limit = np.where((low >= 0) & (high <= 1), 1.0, np.where(percent, 100.0, np.nan))
+    return np.where(scores.lower_is_better | (scores.scaling != "raw"), np.nan, limit)
+
+
 def fill_noise(scores: Scores) -> Floats:
     """Return standard errors of all scores: those unknown are the root mean square of their task, 0 if it has none."""
     stderr = known_noise(scores)

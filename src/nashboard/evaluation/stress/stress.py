@@ -12,7 +12,7 @@ import numpy as np
 
 from nashboard._display import Findings
 from nashboard._parallel import threads_for
-from nashboard._tables import Column, Table, percent, plain_data
+from nashboard._tables import Column, Table, plain_data
 from nashboard._text import number_of
 from nashboard._types import Ints
 from nashboard.data.matches import NO_COUNTS, Matches
@@ -246,10 +246,11 @@ def describe_noisy(setup: Setup, rows: list[NoisyMovement]) -> tuple[str, ...]:
     how_far = f"{worst.share_median:.1%} of the range"
     if setup.is_unmoved(float(np.ptp(setup.results["nash"].scores))):
         how_far = f"{worst.score_median:.2g} {worst.unit}, where all were equal before"
+    before = "" if setup.results["nash"].winners else ", where first place is undecided without them"
     return (
         f"Noisy copies are not exact, and they can move the board: with {worst.copies:,} of them the largest change of "
-        f"a gap is {how_far} (median of {number_of(draws, 'draws')}), and the set at the top changes in "
-        f"{percent(worst.winner_changed)} of the draws.",
+        f"a gap is {how_far} (median of {number_of(draws, 'draws')}), and who is at the top with a probability of at "
+        f"least 1/2 changes in {round(worst.winner_changed * draws):,} of {number_of(draws, 'draws')}{before}.",
     )
 
 
