@@ -113,7 +113,8 @@ class MatchTable:
 
     def count(self, words: Vocabulary | None) -> pl.DataFrame:
         """Count the pairs; without words the outcome column holds numbers."""
-        return spell_columns(self.table.sum_up(make_totals(self, words)), self.key_kinds)
+        counts = spell_columns(self.table.sum_up(make_totals(self, words)), self.key_kinds)
+        return counts if self.filters else counts.with_columns(left_out=pl.lit(0))
 
     @property
     def keys(self) -> dict[str, str]:
@@ -364,7 +365,7 @@ def make_totals(table: MatchTable, words: Vocabulary | None) -> Totals:
     squares = () if words is not None and not words.fractions else ("fractions",)
     return Totals(
         rows=make_rows(table, words, {}),
-        keys=("left_out", *table.keys, *(["neutral"] if table.neutral is not None else [])),
+        keys=(*(["left_out"] if table.filters else []), *table.keys, *(["neutral"] if table.neutral else [])),
         sums=(*shares, *marks) if whole else marks,
         fractions=() if whole else (*shares, *squares),
         names=tuple(side for side in ("first", "second") if groups_as_text(table.key_kinds[side])),
