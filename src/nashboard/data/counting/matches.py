@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from nashboard._text import listed, number_of, rows_have, shortened
-from nashboard.data.counting.outcomes import SKIP, UNFINISHED, describe_first
+from nashboard.data.counting.outcomes import SKIP, describe_first
 from nashboard.data.counting.pairs import UNKNOWN, MatchTable, PairCounts, code_neutral, count_pairs, make_rows
 from nashboard.data.games import Games
 from nashboard.data.matches import Clusters, Matches, Sides
@@ -173,10 +173,10 @@ def make_matches(result: PairCounts) -> Matches:
 
 def describe_ignored(result: PairCounts) -> str:
     """Return why matches with a known label are left out."""
-    if result.words is None or result.table.rules or not {*result.words.ignored} <= {UNFINISHED, ""}:
+    if result.words is None or result.table.rules:
         return "outcomes= ignores their label"
-    open_ones = UNFINISHED in result.words.ignored
-    return f"they were not finished ({UNFINISHED})" if open_ones else f"no score in {result.table.outcome!r}"
+    words = ", ".join(filter(None, result.words.ignored))
+    return f"they were not finished ({words})" if words else f"no score in {result.table.outcome!r}"
 
 
 def describe_columns(result: PairCounts) -> tuple[Fact, ...]:

@@ -43,7 +43,8 @@ from nashboard.data.table.json_lines import TRIPLE, find_objects, is_header, is_
 from nashboard.data.table.table import Table, name_errors
 from nashboard.errors import InputError
 
-PAIRS = (("models",), ("agents",), ("players",), ("teams",))  # columns whose lists of two are the agents of a match
+# Columns whose lists of two are the agents of a match, or what they scored.
+PAIRS = tuple((name,) for name in ("models", "agents", "players", "teams", "scores", "rewards", "returns", "points"))
 MOST_FIELDS = 1000  # of objects that become columns
 LOOK = 1000  # objects of a column that are looked at to learn what they are
 READABLE = "a path, an address, a frame of pandas, Polars, PyArrow, DuckDB, Dask, PySpark or ibis, a dict or a list"
@@ -171,9 +172,9 @@ def flatten_objects(table: Table) -> Table | None:
 
 
 def is_list_of_pairs(table: Table, frame: nw.LazyFrame[Any], name: str) -> bool:
-    """Return whether all cells of a column are lists of two texts."""
+    """Return whether all cells of a column are lists of two names or numbers."""
     kind = frame.collect_schema()[name]
-    if not isinstance(kind, nw.List) or kind.inner != nw.String:
+    if not isinstance(kind, nw.List) or kind.inner not in (nw.String, nw.Int64, nw.Float64):
         return False
     size = nw.col(name).list.len()
     shortest, longest = table.collect(frame.select(least=size.min(), most=size.max())).row(0)
@@ -395,12 +396,15 @@ def find_records(document: Any, name: str) -> Table | None:
         return make_table(columns, "json object", name)
     if runs := list_runs(document):
         return make_table(runs, "json object", name, (OF_RUNS,))
-    measured, metric = choose_scores(document)
-    if is_table_by_agent(measured):
-        rows = [{"agent": agent, **scores} for agent, scores in measured.items()]
-        note = f"the names of the object are the agents{f', and their scores {metric!r}' if metric else ''}"
+    if measured := list_scores(document):
+        rows, metric = measured
+        note = f"the names of the object are the agents, and their scores {metric!r}"
         return make_table(rows, "json object", name, (note,))
-    inside = [key for key, value in document.items() if isinstance(value, dict) and is_table_by_agent(value)]
+    if is_table_by_agent(document):
+        rows = [{"agent": agent, **scores} for agent, scores in document.items()]
+        return make_table(rows, "json object", name, ("the names of the object are the agents",))
+    objects = {key: value for key, value in document.items() if isinstance(value, dict)}
+    inside = [key for key, value in objects.items() if is_table_by_agent(value) or list_scores(value)]
     if len(inside) == 1 and (table := find_records(document[inside[0]], name)) is not None:
         others = [key for key in document if key != inside[0]]
         return table.with_frame(table.frame, f"scores are those of {inside[0]!r}; not used: {listed(others)}")
@@ -422,17 +426,26 @@ def is_cells(value: Any) -> bool:
     return len(cells) >= FEWEST and not any(isinstance(cell, dict | list) for cell in cells)
 
 
-def choose_scores(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
-    """Return a document of agents and tasks with the score of each cell such as ``{"acc": 0.5, "stderr": 0.01}``."""
-    rows = [row for row in document.values() if isinstance(row, dict) and row]
-    cells = [cell for row in rows for cell in row.values()]
-    if len(rows) < len(document) or not cells or not all(isinstance(cell, dict) for cell in cells):
-        return document, None
-    usual = [name for name in cells[0] if find_usual(SCORE, [name]) or len(cells[0]) == 1]
-    for name in usual:
-        if all(isinstance(cell.get(name), int | float) for cell in cells):
-            return {key: {task: cell[name] for task, cell in row.items()} for key, row in document.items()}, name
-    return document, None
+def list_scores(document: Mapping[str, Any]) -> tuple[list[dict[str, Any]], str] | None:
+    """Return a row per agent and task of cells such as ``{"acc": 0.5, "acc_stderr": 0.01}``, and which score it has."""
+    table = [row for row in document.values() if isinstance(row, dict) and row]
+    cells = [cell for row in table for cell in row.values()]
+    if not len(table) == len(document) >= FEWEST or not all(isinstance(cell, dict) for cell in cells):
+        return None
+    for name in cells[0]:
+        metric, comma, filtered = name.partition(",")  # as lm-evaluation-harness writes acc,none
+        usual = bool(find_usual(SCORE, [metric])) or len(cells[0]) == 1
+        if usual and all(isinstance(cell.get(name), int | float) for cell in cells):
+            beside = {"score": name, "stderr": f"{metric}_stderr{comma}{filtered}", "n": "n"}
+            known = {
+                role: key for role, key in beside.items() if all(isinstance(c.get(key), int | float) for c in cells)
+            }
+            return [
+                {"agent": agent, "task": task, **{role: cell[key] for role, key in known.items()}}
+                for agent, row in document.items()
+                for task, cell in row.items()
+            ], name
+    return None
 
 
 def is_triples(value: Any) -> bool:

@@ -38,7 +38,7 @@ MOST_CELLS = 1 << 24  # of a table that is mostly holes, in the lines that are r
 ROLES = tuple(sorted({*OUTCOME, *WEIGHT, *TIME, *CLUSTER, *NEUTRAL, *STDERR, *ITEMS, *RUNS, *LOWER}))
 MATCH_ROLES = tuple(sorted({*WEIGHT, *CLUSTER, *NEUTRAL}))  # of a log of matches whose outcome is known
 FEW_WORDS = 4  # that are looked for in the text of a file; for more of them it is parsed
-PAIR = "pair"  # what a list of two names is
+PAIR = "pair"  # what a list of two names or numbers is
 TRIPLE = ("first", "second", "result")  # the columns of a list of triples
 
 
@@ -311,7 +311,7 @@ def find_columns(files: Sequence[PlainFile]) -> dict[str, bool]:
 
 
 def find_objects(files: Sequence[PlainFile]) -> dict[str, Any]:
-    """Return the types of the columns of json lines that hold objects, or pairs of names; plain cells are text."""
+    """Return the types of the columns of json lines that hold objects, or pairs of cells; plain cells are text."""
     found: dict[str, Any] = {}
     for file in files:
         for k, line in first_lines(file):
@@ -324,7 +324,7 @@ def add_names(found: dict[str, Any], record: Mapping[str, Any]) -> None:
     for name, value in record.items():
         inside = found.setdefault(name, {})
         if isinstance(value, list):
-            is_pair = len(value) == 2 and all(isinstance(cell, str) for cell in value)
+            is_pair = len(value) == 2 and all(isinstance(cell, str | int | float) for cell in value)
             found[name] = PAIR if is_pair and inside in ({}, PAIR) else None
         elif isinstance(value, dict) and isinstance(inside, dict):
             add_names(inside, value)
