@@ -1,6 +1,5 @@
 """Wide tables of scores: a row per agent, a column per task, or turned round; `score_columns` tells columns apart."""
 
-import contextlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -52,6 +51,7 @@ from nashboard.data.table.columns import (
     note_low_names,
 )
 from nashboard.data.table.delimited import LINK
+from nashboard.data.table.json_lines import infer_objects
 from nashboard.data.table.table import MOST_ROWS_NAMED, ROW, Table, describe_rows
 from nashboard.data.table.values import (
     NO_SCORE,
@@ -68,7 +68,6 @@ from nashboard.errors import InputError
 TASK_OF_ROW = ("metric", "metrics", "evaluation", "eval", "test", "category", "subject", "capability", "suite")
 MOST_ROWS = 1_000_000  # a wide table is fetched as it is, since it is its own result
 MOST_AVERAGED = 1000  # rows of a table that may end with their average
-SMALL_FILE = 1 << 25  # bytes of json lines that are all read to learn what is inside objects
 # A score with its spread in one cell: 52.3 ± 1.2, 52.3 (1.2) or 52.3 [51, 54].
 SPREAD = re.compile(r"^\s*([-+.0-9]+ ?%?)\s*(?:(?:±|\+/-|\+-)\s*[0-9.]+\s*%?|\([^()]*\d\)|\[[^\[\]]*\d\])\s*$")
 
@@ -179,10 +178,7 @@ def unnest_scores(table: Table) -> Table:
     frame = table.frame.to_native()
     if not table.nested or not isinstance(frame, pl.LazyFrame):
         return table
-    schema = frame.collect_schema()
-    if table.is_text and sum(file.path.stat().st_size for file in table.files) <= SMALL_FILE:
-        with contextlib.suppress(pl.exceptions.PolarsError):  # cells of several kinds: not a table of scores
-            schema = pl.scan_ndjson([file.path for file in table.files], infer_schema_length=None).collect_schema()
+    schema = infer_objects(table.files) if table.is_text else frame.collect_schema()
     kinds = {name: kind for name, kind in schema.items() if isinstance(kind, pl.Struct) and name in table.nested}
     taken = {
         name: kind

@@ -39,7 +39,7 @@ from nashboard.data.table.columns import (
     fold,
     split_words,
 )
-from nashboard.data.table.json_lines import TRIPLE, find_objects, is_header, is_triple
+from nashboard.data.table.json_lines import TRIPLE, infer_objects, is_header, is_triple, with_text
 from nashboard.data.table.table import Table, name_errors
 from nashboard.errors import InputError
 
@@ -154,8 +154,9 @@ def collect_objects(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 def flatten_objects(table: Table) -> Table | None:
     """Return a table whose objects are columns such as ``match.winner_id``; None where it has no objects."""
-    types = find_objects(table.files) if table.kind in ("json lines", "json list") else {}
-    frame = table.with_nested(types) if types else collect_objects(table.frame)
+    types = infer_objects(table.files) if table.kind in ("json lines", "json list") else {}
+    texts = {name: with_text(kind) for name, kind in types.items()}
+    frame = table.with_nested(texts) if types else collect_objects(table.frame)
     schema = frame.collect_schema()
     fields = {
         name: cell
@@ -253,14 +254,10 @@ def open_mapping(source: Mapping[Any, Any]) -> Table | dict[str, Any]:
         return make_table([count_pair(a, b, times) for (a, b), times in source.items()], "dictionary of pairs")
     if not all(isinstance(key, str) for key in source):
         raise InputError(f"the keys of a dictionary must be text, or pairs of agents: give {SHAPES}")
+    if (table := find_records(source, "")) is not None:
+        return table
     if all(isinstance(value, Mapping) for value in values):
-        if pairs := split_pairs(source):
-            return make_table(pairs, "dictionary of pairs", notes=(OF_PAIRS,))
-        if runs := list_runs(source):
-            return make_table(runs, "dictionary of scores", notes=(OF_RUNS,))
         return make_table([{"agent": agent, **scores} for agent, scores in source.items()], "dictionary of scores")
-    if (found := find_matrix(source, "dictionary")) is not None:
-        return make_table(found[0], "dictionary of lists", notes=found[1:])
     arrays = []
     with contextlib.suppress(ValueError):  # rows of different lengths
         arrays = [np.asarray(value) for value in values if not isinstance(value, str | int | float | bool | None)]
@@ -272,8 +269,6 @@ def open_mapping(source: Mapping[Any, Any]) -> Table | dict[str, Any]:
             return lists
     if len(arrays) == len(values) and all(array.ndim == 1 for array in arrays):
         return make_table(dict(source), "dictionary of columns")
-    if (table := find_records(source, "")) is not None:
-        return table
     raise InputError(f"cannot read this dictionary: give {SHAPES}")
 
 

@@ -376,27 +376,11 @@ def find_sides(columns: Sequence[str], source: str, a: str | None, b: str | None
         )
     if not found:
         raise InputError(
-            f"{source!r} has no columns for the two agents of a match{nearest_side(columns)}; its columns are "
-            f"{listed(columns, 12)}",
+            f"{source!r} has no columns for the two agents of a match; its columns are {listed(columns, 12)}",
             hint="name them model_a and model_b, or pass {a} and {b}",
             option={"a": None, "b": None},
         )
     return found[0]
-
-
-def nearest_side(columns: Sequence[str]) -> str:
-    """Return a hint where one side is there and the other is nearly so."""
-    for name in columns:
-        words = split_words(name)
-        sides = [(k, pair) for k, word in enumerate(words) for pair in OPPOSITES if word in pair]
-        for k, pair in sides:
-            other = pair[word == pair[0]] if (word := words[k]) else ""
-            missing = fold("_".join((*words[:k], other, *words[k + 1 :])))
-            if set(words) - {word} <= AGENT_WORDS and len(name) > 1:
-                rest = [column for column in columns if column != name]
-                if hint := nearest(missing, rest):
-                    return f"; {name!r} is there but {missing!r} is not{hint}"
-    return ""
 
 
 Directions = bool | str | Sequence[str] | None  # what a user says: all tasks, or names and patterns of some

@@ -192,14 +192,6 @@ def read_header(file: PlainFile, separator: str | None) -> tuple[str, tuple[str,
             f"without names is read in Python, with Payoffs.from_array(numpy.loadtxt(...))"
         )
     if len(header) < 2:
-        better = [mark for mark in SEPARATORS if mark != separator and len(first_records(text, mark)[0]) > 1]
-        if better:
-            raise InputError(
-                f"{file.name!r} has a single column {header[0][:60]!r} when cut at "
-                f"{SEPARATORS.get(separator, repr(separator))}; it looks separated by {SEPARATORS[better[0]]}",
-                hint="pass {separator}",
-                option={"separator": better[0]},
-            )
         raise InputError(
             f"{file.name!r} has a single column {header[0][:60]!r}: cells must be separated by a comma, a tab, a "
             f"semicolon, a bar or white space",

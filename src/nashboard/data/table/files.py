@@ -25,24 +25,14 @@ Kind = Literal["delimited", "parquet", "json lines", "json list", "json", "pgn",
 HEAD = 1 << 18  # bytes that are looked at to tell what a file is
 SQLITE, DUCKDB = b"SQLite format 3\0", b"DUCK"  # the second after a checksum of 8 bytes
 NOT_READ = {
-    (b"\xff\xfe", b"\xfe\xff"): "UTF-16: save it as UTF-8",
-    (b"ARROW1", b"FEA1"): "an Arrow file, which is not read: save it as parquet",
-    (
-        b"\x80\x03",
-        b"\x80\x04",
-        b"\x80\x05",
-    ): "a pickle, which may run any code and is never opened: save it as csv or json",
-    (b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf"): "packed by bzip2, xz or 7-Zip, which is not read: unpack it, or use gzip",
-    (b"\xd0\xcf\x11\xe0",): "an Excel workbook, which is not read: save its sheet as csv",
-    (
-        b"<!DOCTYPE",
-        b"<!doctype",
-        b"<html",
-        b"<table",
-        b"<?xml",
-    ): "a web page or XML, which is not read: download the file itself",
-    (b"\\begin{", b"\\documentclass"): "LaTeX, which is not read: save the table as csv",
-}
+    b"\xff\xfe|\xfe\xff": "UTF-16: save it as UTF-8",
+    b"ARROW1|FEA1": "an Arrow file, which is not read: save it as parquet",
+    b"\x80[\x03-\x05]": "a pickle, which may run any code and is never opened: save it as csv or json",
+    b"BZh|\xfd7zXZ|7z\xbc\xaf": "packed by bzip2, xz or 7-Zip, which is not read: unpack it, or use gzip",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook, which is not read: save its sheet as csv",
+    b"(?i:<!doctype|<html|<table|<\\?xml)": "a web page or XML, which is not read: download the file itself",
+    rb"\\begin\{|\\documentclass": "LaTeX, which is not read: save the table as csv",
+}  # how such files begin
 NAMES_NOT_READ = {".yml": "YAML", ".yaml": "YAML", ".toml": "TOML"}
 # A list of mappings, below comments and blank lines. A line break is matched in one way only: the time stays linear.
 YAML = re.compile(r"(#[^\n]*\n|(---)?[^\S\n]*\n)*- +[\w .\-]+:( |\n)")
@@ -57,8 +47,8 @@ def find_kind(file: PlainFile) -> Kind:
         return "zip"
     if database := find_database(head):  # what was compressed, or is one of several files
         raise InputError(f"{file.name!r} is a {database} database: give one plain file, or its address")
-    for beginnings, what in NOT_READ.items():
-        if head.startswith(beginnings):
+    for beginning, what in NOT_READ.items():
+        if re.match(beginning, head):
             raise InputError(f"{file.name!r} is {what}")
     text = head.decode("latin-1").removeprefix("ï»¿").lstrip()
     if re.match(r'\[[A-Za-z_]+\s+"', text) or (text.startswith("%") and '\n[Event "' in text):
