@@ -17,7 +17,6 @@ from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
 from nashboard.data.segments import Segments, read_each, split_by_value
 from nashboard.data.table.exact_sums import Totals, add_exactly
-from nashboard.data.table.table import column
 from nashboard.data.table.values import as_number, as_text, describe_values, is_blank, is_sound_weight
 from nashboard.data.validation import look_alikes
 from nashboard.errors import InputError
@@ -252,7 +251,7 @@ def refuse_weights(table: MatchTable, kept: pl.DataFrame) -> None:
     """Raise an error where a weight is missing, negative or not finite."""
     if bad := int(kept["unsound"].sum()):
         assert table.weight is not None
-        weight = column(table.frame, table.weight).cast(nw.Float64)
+        weight = as_number(table.frame, table.weight)
         what = f", column {table.weight!r}: {rows_have(bad)} a weight that is missing, negative or not finite"
         refuse_rows(table, weight.is_null() | ~is_sound_weight(weight), bad, what)
 
