@@ -78,7 +78,7 @@ def scan_delimited(
     notes |= {"white space around cells is left out": None} if padded else {}
     parts = [
         Part(
-            file=alike[0],
+            file=alike[0].name,
             frame=pl.scan_csv(
                 [file.path for file in alike], separator=separator, infer_schema=False, new_columns=list(header)
             ).with_columns([pl.all().str.strip_chars().replace("", None)] if padded else []),

@@ -111,9 +111,9 @@ ROLES = (OUTCOME, WEIGHT, TIME, AGENT, TASK, SCORE)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
-    """Files of the same columns and types: the first of them, a scan of all, and what type each column has."""
+    """Files of the same columns and types: the name of the first, a scan of all, and what type each column has."""
 
-    file: PlainFile
+    file: str
     frame: pl.LazyFrame
     kinds: Mapping[str, Any]
 
@@ -134,7 +134,7 @@ def unite(parts: Sequence[Part]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
         families.pop("nothing", None)
         if len(families) > 1:
             one, other, *_ = reversed(families.values())
-            differ = f"contains {one.kinds[name]} in {one.file.name!r}, and {other.kinds[name]} in {other.file.name!r}"
+            differ = f"contains {one.kinds[name]} in {one.file!r}, and {other.kinds[name]} in {other.file!r}"
             if "nested" in families:
                 raise InputError(f"column {name!r} {differ}: read the files separately, or write the column in one way")
             notes.append(f"column {name!r} is read as text: it {differ}")
@@ -153,7 +153,7 @@ def unite(parts: Sequence[Part]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
 def refuse_other_columns(part: Part, first: Part) -> None:
     """Raise an error for files that are not parts of one table, or call a column of it by another name."""
     here, there = set(part.kinds), set(first.kinds)
-    differ = f"{part.file.name!r} has other columns than {first.file.name!r}"
+    differ = f"{part.file!r} has other columns than {first.file!r}"
     if not here & there:
         raise InputError(f"{differ}, and none of the same: {listed(part.kinds)}; read the files separately")
     for usual in ROLES:
@@ -220,30 +220,28 @@ def folder_values(name: str) -> dict[str, str | None]:
     return {column: None if value == NO_VALUE else unquote(value) for column, value in named if column}
 
 
-def polars_reads_folders(file: PlainFile) -> bool:
+def polars_reads_folders(name: str, place: str) -> bool:
     """Return whether Polars takes the folders of a file for the same columns; what was unpacked lies elsewhere."""
-    folders = [folder for folder in file.path.parent.parts if "=" in folder]
+    folders = [folder for folder in PurePath(place).parent.parts if "=" in folder]
     columns = {folder.partition("=")[0] for folder in folders}
-    return str(file.path) == file.name and len(columns) == len(folders) and all(map(PLAIN_FOLDER.fullmatch, folders))
+    return place == name and len(columns) == len(folders) and all(map(PLAIN_FOLDER.fullmatch, folders))
 
 
-def scan_parquet(files: Sequence[PlainFile]) -> tuple[list[Part], tuple[str, ...]]:
-    """Return parquet files by their columns and types, and what has to be said about them.
+def scan_parquet(places: Mapping[str, str]) -> tuple[list[Part], tuple[str, ...]]:
+    """Return parquet files, by name the path or address of each, by their columns and types, and what to say of them.
 
     What a folder is called is text: ``m=1`` and ``m=01`` are two folders, and so are ``1.1`` and ``1.10``.
     """
-    if not sum(map(count_rows, files)):
-        raise InputError(f"{files[0].name!r} has columns but no rows")
-    groups: dict[Any, list[PlainFile]] = {}
+    groups: dict[Any, list[str]] = {}
     both: set[str] = set()
-    for file in files:
-        values, kinds = folder_values(file.name), pl.read_parquet_schema(file.path)
+    for name, place in places.items():
+        values, kinds = folder_values(name), pl.scan_parquet(place, hive_partitioning=False).collect_schema()
         both.update(set(values) & set(kinds))
-        same = () if polars_reads_folders(file) else tuple(values.items())
-        groups.setdefault((tuple(values), same, tuple(kinds.items())), []).append(file)
+        same = () if polars_reads_folders(name, place) else tuple(values.items())
+        groups.setdefault((tuple(values), same, tuple(kinds.items())), []).append(name)
     parts = []
     for (columns, same, kinds), alike in groups.items():
-        paths, named = [file.path for file in alike], dict.fromkeys(columns, pl.String)
+        paths, named = [places[name] for name in alike], dict.fromkeys(columns, pl.String)
         if same or not named:
             frame = pl.scan_parquet(paths, hive_partitioning=False).with_columns(
                 pl.lit(value, pl.String).alias(column) for column, value in same
