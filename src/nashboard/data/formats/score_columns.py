@@ -239,9 +239,8 @@ def is_same_total(column: pl.Series) -> bool:
 
 def is_numbering(column: pl.Series) -> bool:
     """Return whether a column called ``No`` or ``Nr`` numbers the rows; Norwegian is called ``no`` as well."""
-    return fold_words(column.name) in ("no", "nr") and column.cast(pl.Float64, strict=False).to_list() == [
-        *range(1, len(column) + 1)
-    ]
+    named = fold_words(column.name) in ("no", "nr")
+    return named and as_numbers(column, "").tolist() == [*range(1, len(column) + 1)]
 
 
 def is_text(column: pl.Series) -> bool:
