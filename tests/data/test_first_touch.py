@@ -422,6 +422,22 @@ def test_percentages_are_not_mixed_with_other_numbers_of_a_task(text: str, task:
         nb.read_scores(tmp_path / "file.csv")
 
 
+@pytest.mark.parametrize("column", ["choice", "preferred", "winner_side_chosen"])
+def test_a_choice_of_0_and_1_may_be_a_place_and_is_not_guessed(column: str) -> None:
+    log = pl.DataFrame({"model_a": ["x", "y", "x"], "model_b": ["y", "z", "z"], column: [0, 1, 1]})
+    with pytest.raises(nb.InputError, match="0 and 1 may be the first and the second agent, or a loss and a win"):
+        nb.read_matches(log, outcome=column)
+
+
+def test_even_counts_and_sizes_of_models_that_are_averaged_are_noted() -> None:
+    games = nb.read_matches({"agent": ["x", "y", "z"], "x": [0, 5, 7], "y": [5, 0, 2], "z": [7, 2, 0]})
+    assert "every pair is even: if these are numbers of games" in notes(games)
+    scores = pl.DataFrame(
+        {"model": ["x", "x", "y", "y"], "size": ["7b", "13b"] * 2, "task": "go", "score": [1, 2, 3, 4]}
+    )
+    assert "differ in 'size' are averaged as runs" in notes(nb.read_scores(scores))
+
+
 def test_what_is_not_said_by_a_table_is_noted() -> None:
     assert "'winner' is taken for the outcome, not 'result'" in notes(touched("ipl.csv"))
     assert "numbers behind ± or in brackets in 'PPO', 'SAC' and 'TD3' are not used" in notes(touched("rl_wide_pm.csv"))

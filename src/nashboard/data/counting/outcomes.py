@@ -104,6 +104,7 @@ def fold_loosely(word: str) -> str:
 
 KNOWN = {fold_label(word): outcome for word, outcome in WORDS.items()}
 ZERO_OR_ONE = {fold_label("0"), fold_label("1")}
+PLACES = {"winner", "choice", "chosen", "preferred"}  # last words of columns that say which one, perhaps by its number
 RESULTS = {"outcome", "result", "score", "win", "won"}  # words of columns that say what the first agent took
 
 
@@ -152,7 +153,7 @@ class Question:
     @property
     def may_name_places(self) -> bool:
         """Whether 0 and 1 may be the first and the second agent, and not what the first agent took."""
-        return self.numbered or (not self.certain and split_words(self.outcome)[-1:] == ("winner",))
+        return self.numbered or (not self.certain and not PLACES.isdisjoint(split_words(self.outcome)[-1:]))
 
     def are_places(self, seen: Sequence["SeenLabel"]) -> bool:
         """Return whether 0 and 1 are, or may be, the first and the second agent: no other label is a number."""

@@ -67,7 +67,9 @@ SOLVED, TOTAL = (
 APART = (
     "step", "steps", "global_step", "env_step", "env_steps", "timestep", "timesteps", "total_timesteps", "epoch",
     "iteration", "episode", "checkpoint", "split", "subset", "category", "subcategory", "subject", "domain", "language",
-    "lang", "level", "difficulty", "turn", "shots", "n_shots", "num_fewshot", "temperature",
+    "lang", "level", "difficulty", "turn", "shots", "n_shots", "num_fewshot", "temperature", "size", "mode",
+    "variant", "version", "revision", "quantization", "precision", "prompt", "template", "setting", "config",
+    "condition", "params",
 )  # fmt: skip
 
 

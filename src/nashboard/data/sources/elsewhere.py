@@ -113,11 +113,10 @@ def fetch_file(address: str, workspace: Workspace) -> PlainFile:
     try:
         with urllib.request.urlopen(address, timeout=TIMEOUT) as answer:
             copy_chunks(iterate_chunks(answer), target, name)
-    except urllib.error.HTTPError as error:
-        raise InputError(f"{name!r} cannot be read: {error.code} {error.reason}") from None
-    except urllib.error.URLError as error:
+    except urllib.error.URLError as error:  # of a server, with its code, or of the network
         reason = getattr(error.reason, "strerror", None) or error.reason
-        raise InputError(f"{name!r} cannot be read: {reason}") from None
+        code = f"{error.code} " if isinstance(error, urllib.error.HTTPError) else ""
+        raise InputError(f"{name!r} cannot be read: {code}{reason}") from None
     return unpack(target, name, workspace, "fetched-unpacked")
 
 
