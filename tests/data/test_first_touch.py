@@ -156,6 +156,9 @@ READ = {
     "rewards.jsonl": "two-scores: Matches(3 agents, 3 of 3 pairs met, 3 games)",
     "returns.csv": "two-scores: Matches(3 agents, 3 of 3 pairs met, 3 games)",
     "row_per_team.csv": "two-scores: Matches(3 agents, 2 of 3 pairs met, 3 games)",
+    "columns_and_data.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "average_rank.csv": "scores-wide: Scores(3 agents x 1 task, raw)",
+    "grades_by_prompt.csv": "scores-by-task: Scores(3 agents x 3 tasks, raw)",
     "winner_objects.json": "winner-loser: Matches(3 agents, 3 of 3 pairs met, 3 games)",
 }
 NAMED = {

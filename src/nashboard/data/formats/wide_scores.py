@@ -65,7 +65,18 @@ from nashboard.data.table.values import (
 from nashboard.errors import InputError
 
 # The first column of a row per task, which elsewhere says no more about a row.
-TASK_OF_ROW = ("metric", "metrics", "evaluation", "eval", "test", "category", "subject", "capability", "suite")
+TASK_OF_ROW = (
+    "metric",
+    "metrics",
+    "evaluation",
+    "eval",
+    "test",
+    "category",
+    "subject",
+    "capability",
+    "suite",
+    "prompt",
+)
 MOST_ROWS = 1_000_000  # a wide table is fetched as it is, since it is its own result
 MOST_AVERAGED = 1000  # rows of a table that may end with their average
 # A score with its spread in one cell: 52.3 ± 1.2, 52.3 (1.2) or 52.3 [51, 54].

@@ -110,7 +110,7 @@ AVERAGE = re.compile(
     r"( (score|scores|accuracy|acc|performance|result|points|return|reward|win ?rate|tasks?|task ?type))?"
     r"( \d+ (datasets|tasks|benchmarks))?"
 )
-RANK = re.compile(r"(overall |mean |average )?(rank|ranking|position|place|placement|rk|#)( ub| lb| borda)?|index")
+RANK = re.compile(r"(overall |mean |average |avg )?(rank|ranking|position|place|placement|rk|#)( ub| lb| borda)?|index")
 WIN_RATE = re.compile(r"(mean )?(elo|win ?rate)")
 
 
