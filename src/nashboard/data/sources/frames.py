@@ -322,17 +322,12 @@ def find_matrix(source: Mapping[str, Any], name: str) -> tuple[list[dict[str, An
     columns = [key for key in lists if fold(key) in ("columns", *(f"{task}s" for task in TASK)) and key not in nested]
     if len(rows) == len(nested) == 1 and not columns and fold(nested[0]) in SQUARES:
         columns = rows
-    if (
-        not rows
-        and len(nested) == 1
-        and (named := [key for key in lists if fold(key) in HEADERS and key not in nested])
-    ):
-        names = list(map(str, lists[named[0]]))
-        if [len(row) for row in lists[nested[0]]] == [len(names)] * len(lists[nested[0]]) and len(set(names)) == len(
-            names
-        ):
-            note = f"rows are those of {nested[0]!r}, with the names of columns in {named[0]!r}"
-            return [dict(zip(names, row, strict=True)) for row in lists[nested[0]]], note
+    heads = [key for key in lists if fold(key) in HEADERS and is_header(lists[key])]
+    if not rows and len(nested) == len(heads) == 1:
+        names, cells = lists[heads[0]], lists[nested[0]]
+        if all(len(row) == len(names) for row in cells):
+            note = f"rows are those of {nested[0]!r}, with the names of columns in {heads[0]!r}"
+            return [dict(zip(names, row, strict=True)) for row in cells], note
     if not len(rows) == len(columns) == len(nested) == 1:
         return None
     agents, tasks, cells = lists[rows[0]], list(map(str, lists[columns[0]])), lists[nested[0]]
