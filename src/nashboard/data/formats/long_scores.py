@@ -190,6 +190,7 @@ def sum_cells(long: LongTable, segment: str | None) -> tuple[pl.DataFrame, pl.Da
     table, roles = long.table, long.roles
     frame, schema = table.frame, table.schema
     numbers = [role for role in ("score", *OPTIONAL_NUMBERS) if role in roles]
+    is_number = schema[roles["score"]].is_numeric() or schema[roles["score"]] == nw.Boolean
     named = {"agent": roles["agent"], "task": roles["task"]}
     named |= {"segment": segment} if segment else {}
     named |= {"group": long.group} if long.group else {}
@@ -199,7 +200,7 @@ def sum_cells(long: LongTable, segment: str | None) -> tuple[pl.DataFrame, pl.Da
         *(as_key(frame, name).alias(role) for role, name in named.items()),
         *(as_text(frame, roles[role]).alias(role) for role in ("lower_is_better",) if role in roles),
         *(as_text(frame, name).fill_null("").alias("metric") for name in ([long.metric] if long.metric else [])),
-        as_lower(frame, roles["score"]).str.ends_with(PERCENT).alias("percent"),
+        (nw.lit(False) if is_number else as_lower(frame, roles["score"]).str.ends_with(PERCENT)).alias("percent"),
     ).with_columns(  # neither null nor NaN is at most infinity, in any engine
         missing=nw.when(nw.col("score") <= float("inf")).then(nw.lit(0)).otherwise(nw.lit(1)),
         marked=nw.when(nw.col("percent") & (nw.col("score") != 0)).then(nw.lit(1)).otherwise(nw.lit(0)),

@@ -92,7 +92,7 @@ LIKE = {
     ),
     AGENT: re.compile(
         r"name|engine|checkpoint|llm|framework|classifier|solver|learner|(?!judge|base|ref)\w+ model name|"
-        r"(agent|model|models|method|algorithm|system|policy|bot|player|team|driver|competitor|participant|handle)"
+        r"(agent|model|models|method|algorithm|system|policy|bot|player|team|driver|competitor|handle)"
         r"( name| id| adapter)?"
     ),
     SCORE: re.compile(
