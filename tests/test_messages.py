@@ -73,7 +73,7 @@ def test_hints_survive_the_way_back_from_a_worker() -> None:
             ["-r", "outcome=verdict"],
             "pass a rule such as -r outcomes=fine:0.5",
         ),
-        ("model;t1;t2\nx;1;2\ny;2;1\n", ["-r", "separator=,"], "pass -r 'separator=;'"),
+        ("model;t1;t2\nx;1;2\ny;2;1\n", ["-r", "separator=,"], "another separator can be given with -r separator="),
         ("model,t1,t2\nx,1,good\ny,2,3\n", [], "or the column with -r ignore=t2"),
         ("model,t1,t2\nx,1,2\nx,2,1\ny,2,1\n", [], "pass -r repeats=runs if these are repeated runs"),
     ],

@@ -198,9 +198,9 @@ def test_a_dictionary_of_numbered_columns_is_a_table_and_not_runs() -> None:
 
 def test_numbers_among_the_words_of_a_category_are_scores() -> None:
     frame = pl.DataFrame(
-        {"model": ["x", "y", "z"], "go": ["0.1", "n/a", "45%"]}, schema_overrides={"go": pl.Categorical}
+        {"model": ["x", "y", "z"], "go": ["10%", "n/a", "45%"]}, schema_overrides={"go": pl.Categorical}
     )
-    assert table(nb.read_scores(frame)) == {"x": {"go": 0.1}, "z": {"go": 45.0}}
+    assert table(nb.read_scores(frame)) == {"x": {"go": 10.0}, "z": {"go": 45.0}}
 
 
 def test_a_first_column_that_repeats_is_not_taken_for_agents(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         return collect(frame, *args, **kwargs)  # type: ignore[call-overload]  # whatever it was called with
 
     monkeypatch.setattr(pl.LazyFrame, "collect", racing)
-    with pytest.raises(nb.InputError, match=f"changed while it was read: .*{change}.*or a copy"):
+    with pytest.raises(nb.InputError, match="changed while it was read: read it again, or a copy"):
         nb.read_matches(path)
 
 

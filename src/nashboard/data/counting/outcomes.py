@@ -36,13 +36,18 @@ WORDS |= {
     for agent in ("model", "agent", "player", "team", "competitor", "generator")
     for side in "ab12"
 }
-UNFINISHED = "*"  # as PGN writes an open result: such a match is left out and counted, unless a rule says otherwise
+UNFINISHED = "*"  # as PGN writes an open result
+NOT_PLAYED = frozenset((  # such matches are left out and counted, unless a rule says otherwise
+    UNFINISHED, "nc", "no_contest", "no_result", "nr", "n/r", "abandoned", "cancelled", "canceled", "postponed", "void",
+))  # fmt: skip
 MOST_SHARES = 1000  # different shares of a point in one column of labels; each is a term of the counting query
 # A label may say the side with other words: ``model_a``, ``Assistant B wins``, ``both bad``, ``Response 1 is better``.
-BESIDE_SIDE = AGENT_WORDS | BESIDE_AGENTS | {"assistant", "option", "candidate", "wins", "won", "win", "is", "better"}
+BESIDE_SIDE = AGENT_WORDS | BESIDE_AGENTS | frozenset((
+    "option", "wins", "won", "win", "is", "better", "much", "slightly", "significantly", "somewhat", "clearly",
+))  # fmt: skip
 BESIDE_DRAW = frozenset((
     "tie", "tied", "draw", "drawn", "both", "bad", "good", "bothbad", "bothgood", "equal", "equally", "same", "similar",
-    "neither", "vote",
+    "neither", "vote", "about", "the",
 ))  # fmt: skip
 GO = re.compile(r"([bw])\+.*")  # how SGF writes who won, and by how much: B+R, W+3.5
 TWO_NUMBERS = re.compile(r"(\d{1,3}) ?[-–:] ?(\d{1,3})")  # what the two sides scored
@@ -99,6 +104,7 @@ def fold_loosely(word: str) -> str:
 
 KNOWN = {fold_label(word): outcome for word, outcome in WORDS.items()}
 ZERO_OR_ONE = {fold_label("0"), fold_label("1")}
+PLACES = {"winner", "choice", "chosen", "preferred"}  # last words of columns that say which one, perhaps by its number
 RESULTS = {"outcome", "result", "score", "win", "won"}  # words of columns that say what the first agent took
 
 
@@ -147,7 +153,7 @@ class Question:
     @property
     def may_name_places(self) -> bool:
         """Whether 0 and 1 may be the first and the second agent, and not what the first agent took."""
-        return self.numbered or (not self.certain and split_words(self.outcome)[-1:] == ("winner",))
+        return self.numbered or (not self.certain and not PLACES.isdisjoint(split_words(self.outcome)[-1:]))
 
     def are_places(self, seen: Sequence["SeenLabel"]) -> bool:
         """Return whether 0 and 1 are, or may be, the first and the second agent: no other label is a number."""
@@ -248,7 +254,7 @@ def learn_vocabulary(
             else:
                 outcomes[label] = rule
             continue
-        if label not in agents and (word == UNFINISHED or (scored and not word)):
+        if label not in agents and (fold_loosely(word) in NOT_PLAYED or (scored and not word)):
             ignored[label] = None
             continue
         side = find_meaning(label, sides)

@@ -18,7 +18,6 @@ from nashboard.data.table.columns import (
     AGENT,
     CLUSTER,
     NEUTRAL,
-    OPPONENT,
     OUTCOME,
     REPEATED,
     TIME,
@@ -36,6 +35,7 @@ from nashboard.data.table.columns import (
     find_win_pairs,
     find_winner_pairs,
     fold,
+    is_of_opponent,
     require_column,
 )
 from nashboard.data.table.table import Table, column
@@ -105,7 +105,7 @@ def read_rows(
             time=find_time(columns, name, options.time),
             cluster=clustering or repeated,
             neutral=find_column("neutral", NEUTRAL, columns, name, options.neutral),
-            sided=sided and fold(second) != OPPONENT,
+            sided=sided and not is_of_opponent(second),
             filters=(*filters, *make_filters(table, options.where)),
             rules=options.outcomes,
             self_matches=options.self_matches,
@@ -253,7 +253,8 @@ def read_winner_loser(source: Input) -> Counted:
 
 def fits_winner_loser(source: Input) -> bool:
     """Return whether a table names winners and losers, and not the two sides of a match besides."""
-    return source.options.a is None and bool(find_winner_pairs(source.columns)) and not find_agent_pairs(source.columns)
+    columns = source.plain_columns
+    return source.options.a is None and bool(find_winner_pairs(columns)) and not find_agent_pairs(columns)
 
 
 def read_two_scores(source: Input) -> Counted:
