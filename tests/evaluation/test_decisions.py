@@ -91,7 +91,7 @@ def test_a_single_agent_leaves_nothing_to_decide(ask: Any) -> None:
 
 
 def test_a_plan_is_never_worse_than_an_even_schedule() -> None:
-    rng = np.random.default_rng(6)
+    rng = np.random.default_rng(29)
     strength, won = rng.normal(0, 1.5, 6), np.zeros((6, 6))
     for i, j in combinations(range(6), 2):
         if rng.random() < 0.5 or j == i + 1:
@@ -102,7 +102,7 @@ def test_a_plan_is_never_worse_than_an_even_schedule() -> None:
     assert found.evenly
     assert found.expected == found.expected_even
     assert np.ptp(found.counts) <= 1
-    assert "1,000 more games spread evenly are expected" in found.sentence
+    assert "1,000 games spread evenly are expected" in found.sentence
 
 
 @pytest.mark.slow
