@@ -122,7 +122,7 @@ class Table:
 
     def names(self) -> list[str]:
         """Return every heading, shortened for a screen."""
-        return [shortened(printable(column.name), column.most) for column in self.columns]
+        return [shortened(clean_text(column.name), column.most) for column in self.columns]
 
     def short_cells(self) -> list[list[str]]:
         """Return every cell, shortened for a screen; formats for machines are never shortened."""
@@ -141,7 +141,7 @@ class Table:
         for k in among or range(len(self.columns)):
             column = self.columns[k]
             if (column.meaning or column.name not in NAMES) and not column.meaning.startswith("name"):
-                meanings.setdefault(column.explanation, []).append(printable(column.name))
+                meanings.setdefault(column.explanation, []).append(clean_text(column.name))
         meanings.pop("", None)
         notes = (f"{', '.join(names)}: {text}" for text, names in meanings.items())
         return replace(self, notes=(*self.notes, *notes))
@@ -300,10 +300,10 @@ def format_cell(cell: Cell, decimals: int) -> str:
         return "yes" if cell else "no"
     if isinstance(cell, int):
         return f"{cell:,}"
-    return format_number(cell, decimals) if isinstance(cell, float) else printable(cell)
+    return format_number(cell, decimals) if isinstance(cell, float) else clean_text(cell)
 
 
-def printable(text: str) -> str:
+def clean_text(text: str) -> str:
     """Return a name without line breaks or control characters, which a file from elsewhere may contain."""
     return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
 
@@ -449,7 +449,7 @@ def as_terminal_table(table: Table, columns: int, *, explained: bool = False) ->
     import rich.table
     import rich.text
 
-    names = [shorten_words(printable(column.name), WHOLE_NAME, WHOLE_NAME // 2) for column in table.columns]
+    names = [shorten_words(clean_text(column.name), WHOLE_NAME, WHOLE_NAME // 2) for column in table.columns]
     cells = [
         [shortened(text, max(column.most, LONGEST)) for text in texts]
         for column, texts in zip(table.columns, zip(*table.cells(), strict=True), strict=True)

@@ -131,7 +131,7 @@ def complete_command(command: Callable[..., None]) -> Callable[..., None]:
     for parameter in parameters:
         name_number(parameter.annotation)
     taken = [parameter.name for parameter in parameters]
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined] # mypy knows no attributes of functions
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined] # unknown to mypy
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 

@@ -156,8 +156,8 @@ def evaluate_segments(
     for data in segments.parts.values():
         check_missing(data, missing)  # not a reason to leave a segment out
     if segments.parts:
-        everybody = sorted({agent for data in segments.parts.values() for agent in data.agents})
-        checked_anchor(options.get("anchor"), everybody)  # an anchor that is in no segment is an error
+        all_agents = sorted({agent for data in segments.parts.values() for agent in data.agents})
+        checked_anchor(options.get("anchor"), all_agents)  # an anchor that is in no segment is an error
     boards = {}
     for value, data in segments.parts.items():
         board = evaluate_segment(data, f"{column} = {value}", evaluating, options)
@@ -194,7 +194,7 @@ def print_components(data: "Data", options: dict[str, Any], listing: Listing, co
     boards = evaluate_components(data, **options)
     idle = [group[0] for group in data.components if len(group) == 1]
     if idle:
-        print_note(f"left out, since they met nobody: {listed(idle)}")
+        print_note(f"left out, since they have no games: {listed(idle)}")
     note_warnings({f"{GROUP} {name}": found.warnings for name, found in boards.items()})
     print_boards(boards, GROUP, summarise_components(boards), listing, columns)
 
@@ -209,7 +209,7 @@ def print_boards(
     without: int = 0,
 ) -> None:
     """Print several boards and the table that compares them; csv is one table with the rows of all boards."""
-    from nashboard._tables import printable
+    from nashboard._tables import clean_text
     from nashboard.evaluation.segments import stack_boards
 
     how = listing.format
@@ -223,7 +223,7 @@ def print_boards(
     mark = {Format.md: "## ", Format.latex: "% "}.get(how, "")
     for value, found in boards.items():
         heading = f"{column} {value}" if column == GROUP else f"{column} = {value}"
-        typer.echo(f"{mark}{printable(heading)}" + "\n" * (how is not Format.text))
+        typer.echo(f"{mark}{clean_text(heading)}" + "\n" * (how is not Format.text))
         print_text("" if how is Format.latex else found.verdict[0] + "\n")
         board = found.screen(columns)
         print_table(listing.shorten(board) if how is Format.text else board.head(listing.top or len(board.rows)), how)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from nashboard._progress import show_progress
-from nashboard._tables import printable
+from nashboard._tables import clean_text
 from nashboard._text import listed, nearest
 from nashboard.cli import options
 from nashboard.cli.options import FOR_MATCHES, FOR_SCORES, Components, MissingWay, refuse
@@ -109,9 +109,9 @@ class Connecting:
         if of is not None:  # an agent without games is an error of the command
             parts = tuple(part for part in parts if of in part.agents) or (kept,)
         elif turn.number == 0 and (idle := [group[0] for group in kept.components if len(group) == 1]):
-            print_note(f"left out, since they met nobody: {listed(idle)}")
+            print_note(f"left out, since they have no games: {listed(idle)}")
         turn.count, part = len(parts), parts[turn.number]
-        typer.echo("\n" * (turn.number > 0) + f"group of {printable(part.components[0][0])}")
+        typer.echo("\n" * (turn.number > 0) + f"group of {clean_text(part.components[0][0])}")
         return part
 
     def matches(self, source: str, reading: Reading, *, of: str | None = None) -> "Matches":

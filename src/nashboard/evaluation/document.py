@@ -15,7 +15,7 @@ do not change it. Unknown numbers are null. All arrays follow the order of ``nam
     model             facts about the fitted model: sigma, tau, noise, rank, set_aside, ...
     certificates      exploitability, residual, unique, scale, value of the equilibrium of the expected payoffs
     posterior         fields as in `nashboard.evaluation.posterior.posterior.Posterior`, without the draws
-    board             the agents, fields as in `nashboard.evaluation.board.Board`
+    board             the agents, fields as in `nashboard.evaluation.board.board.Board`
     task_board        the tasks, the same; null where there are none
     movers            [{name, against, nash, other, because}]
     contributions     {agent: [{name, weight, result, term, low, high}]}, the largest terms of its gap first
@@ -141,7 +141,7 @@ def hash_content(data: Matches | Scores | Payoffs) -> str:
     return f"sha256:{content.hexdigest()}"
 
 
-def explained_boards(found: Evaluation) -> list[Table]:
+def list_boards(found: Evaluation) -> list[Table]:
     """Return the board, and that of tasks if there are tasks, with the meanings of columns."""
     tasks = [found.screen(tasks=True)] if found.task_board is not None else []
     return [table.with_meanings() for table in [found.screen(), *tasks]]
@@ -149,7 +149,7 @@ def explained_boards(found: Evaluation) -> list[Table]:
 
 def as_text_page(found: Evaluation) -> str:
     """Return boards, verdict and warnings as plain text."""
-    parts = ["\n".join(found.verdict), *map(as_plain_text, explained_boards(found))]
+    parts = ["\n".join(found.verdict), *map(as_plain_text, list_boards(found))]
     if found.warnings:
         parts.append("\n".join(["Notes", *found.warnings]))
     return "\n\n".join(parts) + "\n"
@@ -162,14 +162,14 @@ def as_markdown_page(found: Evaluation) -> str:
         return "\n".join([f"## {title}", "", *(f"- {line}" for line in lines)]) + "\n"
 
     notes = [section("Notes", found.warnings)] if found.warnings else []
-    return "\n".join([section("Verdict", found.verdict), *map(as_markdown, explained_boards(found)), *notes])
+    return "\n".join([section("Verdict", found.verdict), *map(as_markdown, list_boards(found)), *notes])
 
 
 ENDINGS: dict[str, Callable[[Evaluation], str]] = {
     ".json": Evaluation.to_json,
     ".md": as_markdown_page,
     ".csv": lambda found: as_csv(found.leaderboard()),  # tasks are in the json
-    ".tex": lambda found: "\n".join(map(as_latex, explained_boards(found))),
+    ".tex": lambda found: "\n".join(map(as_latex, list_boards(found))),
     ".txt": as_text_page,
 }
 PAGE = ".html"

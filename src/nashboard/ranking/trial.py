@@ -203,8 +203,8 @@ def try_method(
         raise InputError(f"needs {' or '.join(method.needs)}")
     method = method.learned(data)
     ranking = method.rank(data)
-    everybody = np.arange(data.size)
-    first = find_winners(ranking, everybody)
+    all_agents = np.arange(data.size)
+    first = find_winners(ranking, all_agents)
     tried, repeated, noisy = (TRIED_FEW, REPEATED_FEW, NOISY_FEW) if few else (TRIED, REPEATED, NOISY_TRIALS)
     new = [again[k] for k in spread(len(again), repeated)]
     best = np.argsort(ranking.ranks, kind="stable")[:tried]
@@ -217,7 +217,7 @@ def try_method(
     return Trial(
         method=method.name,
         ranking=ranking,
-        same=float(np.mean([find_winners(method.rank(one), everybody) == first for one in new])) if new else np.nan,
+        same=float(np.mean([find_winners(method.rank(one), all_agents) == first for one in new])) if new else np.nan,
         kendall=kendall(ranking.ranks, board_ranks),
         one_copy=len(one_copy),
         tried=len(entries),

@@ -100,7 +100,7 @@ class Transitivity(Part):
     untold: str
     doubt: str = ""
 
-    hidden = ("untold", "unshown")
+    hidden = ("untold",)
     computed = ("cyclic", "luck")
 
     @property

@@ -239,7 +239,7 @@ def compare(
         raise InputError(f"the margin is {margin!r}: it must be a positive difference", option="margin")
     others = [b] if isinstance(b, str) else list(b)
     if not others:
-        raise InputError(f"there is nobody to compare {a!r} with: name at least one other agent")
+        raise InputError(f"there is no agent to compare {a!r} with: name at least one other agent")
     positions((a, *others), data.agents, kind="agent")
     if a in others:
         raise InputError(f"{a!r} cannot be compared with itself")
