@@ -144,8 +144,8 @@ def test_a_task_that_shares_no_skill_but_a_negative_correlation_points_the_wrong
     backwards = 22 - 4 * skill + rng.normal(0, 1, (18, 1))
     scores = nb.Scores.from_array(np.hstack([values, rng.normal(25, 3, (18, 2)), backwards]))
     found = audit(scores, n_resamples=20)
-    assert found.tasks[0].having("wrong way") == ("task 15",)
-    assert set(found.tasks[0].having("unknown")) == {"task 13", "task 14"}
+    assert found.tasks[0].tasks_with("wrong way") == ("task 15",)
+    assert set(found.tasks[0].tasks_with("unknown")) == {"task 13", "task 14"}
     assert not check(found, "no task points the wrong way").passed
 
 

@@ -31,6 +31,52 @@ def test_the_elo_ratings_of_a_sparse_log_are_those_of_elo() -> None:
     np.testing.assert_allclose(said.scores, ratings - ratings.mean(), atol=1e-6)
 
 
+def league_with_sides(seed: int = 4) -> nb.Matches:
+    """Return a league in which the first side wins more often, and the first agent is nearly always first."""
+    rng = np.random.default_rng(seed)
+    names = np.array(["a", "b", "c", "d", "e"])
+    one, two = rng.integers(5, size=(2, 900))
+    one, two = np.minimum(one, two)[one != two], np.maximum(one, two)[one != two]
+    swap = rng.random(one.size) < 0.1
+    home, away = np.where(swap, two, one), np.where(swap, one, two)
+    won = rng.random(one.size) < expit(0.8)
+    table = {"home": names[home].tolist(), "away": names[away].tolist(), "result": np.where(won, "1-0", "0-1").tolist()}
+    return nb.read_matches(table)
+
+
+def test_elo_takes_out_the_advantage_of_the_first_side_as_the_board_does() -> None:
+    matches = league_with_sides()
+    found = stress(matches, n_resamples=10, draws=0, targets=[])
+    (said,) = (result for result in found.before if result.method == "elo")
+    ratings = nb.elo(matches, first_advantage=True).ratings
+    np.testing.assert_allclose(said.scores, ratings - ratings.mean(), atol=1e-6)
+    assert np.ptp(nb.elo(matches).ratings) > 2 * np.ptp(said.scores)
+
+
+def test_noisy_copies_leave_sides_and_clusters_of_the_games_that_were_played() -> None:
+    matches = league_with_sides()
+    entered = enter_agents(matches, {"c": 2}, np.random.default_rng(1), np.zeros((5, 5)))
+    assert matches.sides is not None
+    assert entered.sides is not None
+    assert entered.sides.played.sum() == matches.sides.played.sum()
+    old = entered.select(matches.agents)
+    np.testing.assert_array_equal(old.wins, matches.wins)
+    assert old.sides is not None
+    np.testing.assert_array_equal(old.sides.first, matches.sides.first)
+    votes = {
+        "model_a": ["m0", "m1", "m2"] * 20,
+        "model_b": ["m1", "m2", "m0"] * 20,
+        "winner": ["model_a"] * 60,
+        "voter": ["x", "x", "y"] * 20,
+    }
+    clustered = nb.read_matches(votes, cluster="voter")
+    more = enter_agents(clustered, {"m0": 1}, np.random.default_rng(1), np.zeros((3, 3)))
+    assert clustered.clusters is not None
+    assert more.clusters is not None
+    assert more.clusters.size == clustered.clusters.size
+    assert more.clusters.wins.sum() == clustered.clusters.wins.sum()
+
+
 def test_a_second_copy_of_c_moves_elo_by_71_9_points_as_proposition_1_says() -> None:
     # appendix A prints 63; the stationary point of proposition 1 is 71.9 (see the reading notes)
     found = stress(data_of("rock-paper-scissors"), of=["C"], copies=[1], targets=[], draws=0, noise="none")

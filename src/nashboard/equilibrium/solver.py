@@ -7,7 +7,7 @@ A game has one group of players, agents against agents with ``F`` antisymmetric,
 2. follow the central path to the middle of the set of equilibria (`central_path`);
 3. as soon as the supports allow, prove the optimal face of each side (`face`);
 4. maximise entropy on it (`entropy`), and accept what the certificate accepts (`certificate`);
-5. where differences near rounding decide, do the same with payoffs rounded to a multiple of the rule of zero.
+5. raise where differences near rounding decide: `nash_average` then allows a tiny tolerance.
 
 Both sides of a table share their supports but not their choice: each maximises its own entropy over its own
 optimal mixtures.
@@ -56,7 +56,6 @@ from nashboard.equilibrium.precision import (
     ROUGH,
     STUCK,
     TOLERANCE,
-    UNDECIDED,
     ZERO,
 )
 from nashboard.errors import ConvergenceError
@@ -290,17 +289,12 @@ def system_size(F: Floats, groups: int) -> int:
 def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solution:
     """Follow the central path until a face is proved on which the best mixture is certain.
 
-    Where there is none, differences near the rule of zero decide: the payoffs are then rounded to multiples of it.
     Scores that differ by little around a value far from zero lose digits in every sum; around zero they do not. So a
     table is tried once more after its value is subtracted, which changes no equilibrium.
     """
-    for unit in (0.0, *UNDECIDED):
-        found, x = search_path(np.round(F / unit) * unit if unit else F, log_m, progress)
-        if found is not None and unit:  # rounded payoffs say nothing about other equilibria of those as they came
-            sides = (replace(side, unique=False) for side in found.sides)
-            return replace(found, sides=tuple(sides), certificate=replace(found.certificate, condition=float("inf")))
-        if found is not None:
-            return found
+    found, x = search_path(F, log_m, progress)
+    if found is not None:
+        return found
     if x is not None and len(log_m) == 2:
         v = float(x.p[: len(F)] @ F @ x.p[len(F) :])
         found, x = search_path(F - v, log_m, progress)

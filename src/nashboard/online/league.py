@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._files import atomically
+from nashboard._files import write_atomically
 from nashboard._types import Floats
 from nashboard._units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT, win_probability
 from nashboard.data.counting.outcomes import Rules
@@ -323,7 +323,7 @@ def write_state(path: str | Path, league: League, logs: list[LogPosition]) -> No
                 np.lib.format.write_array(buffer, np.ascontiguousarray(values, dtype="<f8"), allow_pickle=False)
                 archive.writestr(zipfile.ZipInfo(f"{name}.npy", EPOCH), buffer.getbuffer())
 
-    atomically(path, write)
+    write_atomically(path, write)
 
 
 def read_state(path: str | Path) -> tuple[League, list[LogPosition]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._text import closest, listed, number_of, shortened
+from nashboard._text import find_closest, listed, number_of, shortened
 from nashboard.data.table.columns import AGENT_WORDS, BESIDE_AGENTS, OPPOSITES, find_side_words, split_words
 from nashboard.data.table.values import find_number
 from nashboard.errors import InputError
@@ -294,7 +294,7 @@ def describe_idle_rule(label: str, rules: Rules, seen: Sequence[SeenLabel], *, r
     """Return the note about a rule for a label that no row has: it may be misspelt."""
     ruled = {fold_label(str(other)) for other in rules}
     others = {entry.label for entry in seen if fold_label(entry.label) not in ruled}
-    near = None if is_number(label) or len(others) > MOST_COMPARED else closest(label, others)
+    near = None if is_number(label) or len(others) > MOST_COMPARED else find_closest(label, others)
     meant = "" if near is None else f" (did you mean {shortened(near)!r}?)"
     what = f"has the label {shortened(label)!r}" if label else "is without an outcome"
     return f"no {rows} {what}{meant}: the rule for it changes nothing"
@@ -358,7 +358,7 @@ def describe_unknown(
     by_count = sorted(labels.items(), key=lambda item: (-item[1], item[0]))
     numbers = all(is_number(label) for label in labels)
     what = f"{source!r}, column {column!r} has {'a number outside [0, 1]' if numbers else 'an unknown outcome'}"
-    words = {label: None if is_number(label) else closest(label, [*sides, *NAMED]) for label in labels}
+    words = {label: None if is_number(label) else find_closest(label, [*sides, *NAMED]) for label in labels}
     shown = ", ".join(
         f"{repr(shortened(label)) if label else 'nothing'} in {number_of(n, 'rows')}{describe_first(where(label), n)}"
         + (f" (did you mean {word!r}?)" if (word := words[label]) else "")

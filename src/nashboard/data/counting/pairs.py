@@ -82,6 +82,7 @@ class MatchTable:
     # columns that a format made up, and the user's columns that they are made of
     made: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     folded: bool = False  # winners are compared with the names of agents without regard to case
+    rates: bool = False  # outcomes are win rates, and weights the numbers of their games
 
     @property
     def source(self) -> str:
@@ -337,6 +338,11 @@ def make_rows(table: MatchTable, words: Vocabulary | None, more: Mapping[str, nw
     uneven = {"uneven": indicate(even | nw.col("ignored"), one=0, zero=1)} if table.weighed else {}
     ignored = nw.col("label").is_in(list(words.ignored)) if words and words.ignored else nw.lit(False)
 
+    win, draw, loss = nw.col("win"), nw.col("draw"), nw.col("loss")
+    fraction = nw.when(nw.col("weight") <= 1).then(win * loss).otherwise(nw.lit(0.0))  # of more games it is a win rate
+    if table.rates:
+        win, draw, loss, fraction = win + draw / 2, 0.0 * draw, loss + draw / 2, 0.0 * draw
+
     def share(part: nw.Expr) -> nw.Expr:
         return nw.when(sound_weight & ~nw.col("ignored")).then(part * nw.col("weight")).otherwise(nw.lit(0.0))
 
@@ -344,11 +350,11 @@ def make_rows(table: MatchTable, words: Vocabulary | None, more: Mapping[str, nw
         frame.select(**columns)
         .with_columns(ignored=ignored, **split(nw.col("label")))
         .with_columns(
-            wins=share(nw.col("win")),
-            draws=share(nw.col("draw")),
-            losses=share(nw.col("loss")),
-            fractions=share(nw.col("win") * nw.col("loss")),
-            understood=indicate((nw.col("win") + nw.col("draw") + nw.col("loss") > 0) | nw.col("ignored")),
+            wins=share(win),
+            draws=share(draw),
+            losses=share(loss),
+            fractions=share(fraction),
+            understood=indicate((win + draw + loss > 0) | nw.col("ignored")),
             ignored=indicate(nw.col("ignored")),
             unsound=indicate(sound_weight, one=0, zero=1),
             **uneven,

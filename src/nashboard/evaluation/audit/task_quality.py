@@ -1,4 +1,4 @@
-"""What tasks test: latent components, and tasks that say nothing or the opposite of the others."""
+"""What tasks test: latent components, and tasks without information or with the opposite order of the others."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,7 +9,7 @@ from nashboard._tables import Column, Table
 from nashboard._types import Floats
 from nashboard.algebra.latent import Component, joined, latent
 from nashboard.data.scores import Scores
-from nashboard.evaluation.audit.checks import Check, Part, in_brackets, shorten
+from nashboard.evaluation.audit.checks import Check, Part, bracket_names, shorten
 from nashboard.evaluation.posterior.scores import adjust_holm, fill_noise, judge_tasks
 from nashboard.evaluation.problem import Problem
 
@@ -45,11 +45,11 @@ MEANINGS: dict[TaskStatus, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class TaskFinding:
-    """What one task does.
+    """The quality of one task.
 
     ``correlation`` is that with the mean of the other tasks. ``p_noise`` is the probability of such differences between
     agents by noise alone, ``spread_bound`` an upper confidence bound of the true standard deviation between agents, as
-    a multiple of the noise of one score. They are NaN where they cannot be known.
+    a multiple of the noise of one score. They are NaN if they are unknown.
     """
 
     task: str
@@ -64,14 +64,14 @@ class TaskFinding:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TaskQuality(Part):
-    """What tasks test beyond an average, and which tasks say nothing or the opposite.
+    """What tasks test beyond an average, and which tasks separate no agents or have the opposite order.
 
     Parameters
     ----------
     components
         The strongest latent skills, with the agents and tasks at their ends.
     averages_share
-        How much of the scores (squared norm around the mean) average skill and difficulty explain.
+        Share of the scores (squared norm around the mean) that average skill and difficulty explain.
     findings
         One per task.
     level
@@ -83,7 +83,7 @@ class TaskQuality(Part):
     findings: tuple[TaskFinding, ...]
     level: float
 
-    def having(self, *status: TaskStatus) -> tuple[str, ...]:
+    def tasks_with(self, *status: TaskStatus) -> tuple[str, ...]:
         """Return the tasks of this status."""
         return tuple(finding.task for finding in self.findings if finding.status in status)
 
@@ -96,13 +96,13 @@ class TaskQuality(Part):
                 named = (f"{', '.join(agents)} on {', '.join(tasks)}" for tasks, agents in ends)
                 lines.append(f"component {part.number} ({part.share:.1%}): better than expected are {'; '.join(named)}")
         for status, meaning in MEANINGS.items():
-            tasks = self.having(status)
+            tasks = self.tasks_with(status)
             if tasks and status != "fine":
                 lines.append(f"{status}: {shorten(tasks)} ({meaning})")
         return tuple(lines)
 
     def table(self) -> Table:
-        """Return the tasks, those to look at first."""
+        """Return the tasks, those that failed first."""
         order = {status: k for k, status in enumerate([*list(MEANINGS)[1:], "fine"])}
         return Table.of(
             sorted(self.findings, key=lambda finding: order[finding.status]),
@@ -123,17 +123,17 @@ class TaskQuality(Part):
 
     def checks(self) -> tuple[Check, ...]:
         """Check whether every task separates agents, and in the direction of the others."""
-        idle, unknown = self.having("the same for everybody", "equivalent"), self.having(*UNJUDGED)
-        wrong, leaning = self.having("wrong way"), self.having("leans wrong")
-        saturated = self.having("everybody passes", "everybody fails", "near the ceiling", "near the floor")
+        idle, unknown = self.tasks_with("the same for everybody", "equivalent"), self.tasks_with(*UNJUDGED)
+        wrong, leaning = self.tasks_with("wrong way"), self.tasks_with("leans wrong")
+        saturated = self.tasks_with("everybody passes", "everybody fails", "near the ceiling", "near the floor")
         of, near = f"of {len(self.findings):,}", "tasks are near their ceiling or floor for half of the agents or more"
-        separate = f"tasks that separate no agents beyond noise: {len(idle):,} {of}{in_brackets(idle)}"
+        separate = f"tasks that separate no agents beyond noise: {len(idle):,} {of}{bracket_names(idle)}"
         if unknown:
-            separate += f"; {len(unknown):,} cannot be judged with these data{in_brackets(unknown)}"
-        opposite = f"tasks that correlate negatively with the rest: {len(wrong):,} beyond chance{in_brackets(wrong)}"
+            separate += f"; {len(unknown):,} cannot be judged with these data{bracket_names(unknown)}"
+        opposite = f"tasks that correlate negatively with the rest: {len(wrong):,} beyond chance{bracket_names(wrong)}"
         return (
             Check("every task separates agents", False if idle else None if unknown else True, separate),
-            Check("no task is saturated", not saturated, f"{len(saturated):,} {of} {near}{in_brackets(saturated)}"),
+            Check("no task is saturated", not saturated, f"{len(saturated):,} {of} {near}{bracket_names(saturated)}"),
             Check("no task points the wrong way", not wrong, f"{opposite}, {len(leaning):,} more that may be chance"),
         )
 
@@ -142,7 +142,7 @@ class TaskQuality(Part):
         return {"tasks": self.table(), "components": self.component_table()}
 
     def component_table(self) -> Table:
-        """Return the latent components and who and what is at their ends."""
+        """Return the latent components with the agents and tasks at their ends."""
         return Table.of(
             self.components,
             Column("component", cell="number"),
@@ -156,11 +156,11 @@ class TaskQuality(Part):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for machines."""
-        found = super().to_dict()
-        return {**found, "tasks": found.pop("findings")}
+        document = super().to_dict()
+        return {**document, "tasks": document.pop("findings")}
 
     def __repr__(self) -> str:
-        odd = len(self.findings) - len(self.having("fine"))
+        odd = len(self.findings) - len(self.tasks_with("fine"))
         return f"TaskQuality({len(self.findings):,} tasks, {odd:,} to look at)"
 
 
@@ -175,22 +175,22 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
     if not set(data.tasks) <= set(raw.tasks):  # items that were pooled into tasks
         raw = data
     S = comparable.values
-    found = latent(comparable, k=min(COMPONENTS, min(S.shape) - 1))
+    components = latent(comparable, k=min(COMPONENTS, min(S.shape) - 1))
     place = {task: k for k, task in enumerate(comparable.tasks)}
-    r = correlations(S)
+    r = correlate_with_rest(S)
     correlation = np.array([r[place[task]] if task in place else np.nan for task in raw.tasks])
     tests = judge_tasks(merged.values, fill_noise(merged))
     column_of = dict(zip(data.tasks, classes.label, strict=True))
     unrelated = {task for fact in ("unrelated", "unclear") for task in problem.draws.facts.get(fact, ())}
     wrong = ~np.isnan(correlation)
-    wrong[wrong] = adjust_holm(negative_by_chance(correlation[wrong], len(S))) <= level
+    wrong[wrong] = adjust_holm(negative_p_values(correlation[wrong], len(S))) <= level
     findings = []
     for k, (task, column) in enumerate(zip(raw.tasks, raw.values.T, strict=True)):
         at = column_of.get(task)  # None: constant
         p_noise, bound, state = (
             (np.nan, np.nan, "") if at is None else (tests.p_value[at], tests.bound[at], tests.state[at])
         )
-        status: TaskStatus | None = saturation(column, raw.scaling)
+        status: TaskStatus | None = classify_range(column, raw.scaling)
         if status == "the same for everybody":
             pass
         elif state == "equivalent":
@@ -200,7 +200,7 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
         elif state != "tells agents apart" and (status or p_noise == p_noise or task in unrelated):
             status = status or "unknown"
         else:
-            status = near_limit(column, raw.scaling) or ("leans wrong" if correlation[k] < 0 else "fine")
+            status = classify_median(column, raw.scaling) or ("leans wrong" if correlation[k] < 0 else "fine")
         findings.append(
             TaskFinding(
                 task=task,
@@ -214,15 +214,15 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
             )
         )
     return TaskQuality(
-        components=tuple(found.component(t) for t in range(found.strengths.size)),
-        averages_share=found.averages_share,
+        components=tuple(components.component(t) for t in range(components.strengths.size)),
+        averages_share=components.averages_share,
         findings=tuple(findings),
         level=level,
     )
 
 
-def saturation(column: Floats, scaling: str) -> TaskStatus | None:
-    """Return how a task fails to separate agents, whatever the noise."""
+def classify_range(column: Floats, scaling: str) -> TaskStatus | None:
+    """Return the status of a task that cannot separate agents, however small the noise is."""
     low, high = float(np.nanmin(column)), float(np.nanmax(column))
     if low == high:
         return "the same for everybody"
@@ -231,8 +231,8 @@ def saturation(column: Floats, scaling: str) -> TaskStatus | None:
     return "everybody fails" if is_share(column, scaling) and high <= FAILED else None
 
 
-def near_limit(column: Floats, scaling: str) -> TaskStatus | None:
-    """Return whether at least half of the agents are at the ceiling or the floor of shares."""
+def classify_median(column: Floats, scaling: str) -> TaskStatus | None:
+    """Return the status of a task with at least half of the agents at the ceiling or the floor of shares."""
     if not is_share(column, scaling):
         return None
     median = float(np.nanmedian(column))
@@ -240,11 +240,11 @@ def near_limit(column: Floats, scaling: str) -> TaskStatus | None:
 
 
 def is_share(column: Floats, scaling: str) -> bool:
-    """Return whether raw scores may be shares of something."""
+    """Return whether raw scores may be shares."""
     return bool(scaling == "raw" and np.nanmin(column) >= 0 and np.nanmax(column) <= 1)
 
 
-def correlations(S: Floats) -> Floats:
+def correlate_with_rest(S: Floats) -> Floats:
     """Return each task's correlation with the mean of the others over agents; NaN where one of them is constant."""
     n = S.shape[1]
     if n < 2 or len(S) < 3:
@@ -256,8 +256,8 @@ def correlations(S: Floats) -> Floats:
     return np.where(some, np.clip((a * b).sum(axis=0) / np.where(some, size, 1.0), -1.0, 1.0), np.nan)
 
 
-def negative_by_chance(r: Floats, agents: int) -> Floats:
-    """Return the chance of so negative a correlation between unrelated tasks (Student's t, one-sided)."""
+def negative_p_values(r: Floats, agents: int) -> Floats:
+    """Return one-sided p-values of negative correlations between unrelated tasks (Student's t)."""
     from scipy.special import stdtr
 
     freedom = agents - 2
