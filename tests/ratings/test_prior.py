@@ -1,6 +1,7 @@
 """Around what ratings are learned to be normal, and how well the intervals of differences cover then."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
+from nashboard.data.matches import Clusters
 from nashboard.ratings.hierarchical.model import fit_hierarchical
 from nashboard.ratings.prior import choose_prior
 
@@ -177,9 +179,23 @@ def test_ratings_of_melo_have_the_prior_around_opponents_too() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", DRAWN)
 def test_intervals_of_differences_cover_with_draws_where_strength_decides_who_meets(kind: str) -> None:
-    # of 7700 matchmaking had 0.90, before draws were simulated to judge the schedule
+    # of 7700 matchmaking had 0.90, before schedules were judged by what draws tell
     _, covered = fit_leagues(play_with_draws(kind, 40, 7800), draws="davidson")
     assert 0.92 <= covered <= 0.98
+
+
+@pytest.mark.parametrize(("kind", "around"), [("swiss", False), ("online ratings", False), ("neighbours", True)])
+def test_equal_votes_on_a_game_change_nothing_in_what_the_schedule_follows(kind: str, around: bool) -> None:
+    found = []
+    for _, matches in play_leagues(kind, 6, 8000):  # four votes of one game; before, all of these were matchmaking
+        pair, counts = np.repeat(np.arange(len(matches.pairs)), matches.games.astype(int)), matches.wins.astype(int)
+        won = np.concatenate([np.arange(g) < w for g, w in zip(matches.games, counts, strict=True)]) * 4.0
+        split = Clusters(size=pair.size, cluster=np.arange(pair.size), pair=pair, wins=won, draws=0 * won,
+                         losses=4 - won)  # fmt: skip
+        votes = replace(matches, wins=4 * matches.wins, losses=4 * matches.losses, clusters=split)
+        found.append((choose_prior(votes) is not None, choose_prior(matches) is not None))
+    assert np.mean([votes == games for votes, games in found]) > 0.8
+    assert (np.mean(found, axis=0) > 0.5).tolist() == [around, around]
 
 
 @pytest.mark.slow

@@ -346,6 +346,7 @@ def follows_strength(matches: Matches, in_doubt: bool) -> bool:
     if gaps[1] < 1e-9 or gap >= RANDOM:  # no games say how far apart parts are, or opponents are a sample
         return False
     i, j = matches.pairs.T
+    matches = decisive_games(matches)
     around_opponents = Model.of(matches, NormalPrior.around_opponents(n, i, j, matches.games))
     surprise = around_opponents.surprise(matches, np.random.default_rng(0)) * np.sqrt(40 / n)
     if surprise + PER_GAP * gap > BY_RESULTS:
@@ -353,6 +354,14 @@ def follows_strength(matches: Matches, in_doubt: bool) -> bool:
     needed = STRONG * (min(2 * gap - 1, 0.0) if in_doubt else 2 * gap - 1)
     needed -= int((gaps[1:] < APART).sum()) * np.log(n) / 2
     return bool(around_opponents.log_evidence > Model.of(matches, None).log_evidence + needed)
+
+
+def decisive_games(matches: Matches) -> Matches:
+    """Return as many independent wins and losses as tell as much: draws tell more, games of a cluster less."""
+    phi = measure_dispersion(matches)
+    won, lost = matches.wins + matches.draws / 2, matches.losses + matches.draws / 2
+    plain = replace(matches, clusters=None, sides=None, fractions=None)
+    return replace(plain, wins=won / phi, draws=0 * won, losses=lost / phi)
 
 
 def order_by_schedule(matches: Matches) -> Floats:
@@ -389,7 +398,6 @@ class Model(NamedTuple):
         """Fit the ratings and the scale of the prior."""
         n = len(matches.agents)
         r = np.zeros(n + 1)
-        # draws as half a win and half a loss: with their own information too few leagues of strength are recognised
         learned = learn_sigma(matches, r, normal, dispersion=1.0)
         totals = pair_totals(matches, sigma=learned.sigma, normal=learned.normal)
         x = r[totals.i] - r[totals.j]
@@ -412,12 +420,9 @@ class Model(NamedTuple):
         moves = fit.solve(fit.draw_score(self.totals.normal, self.totals.sigma, DRAWS, rng))
         i, j, r = fit.i, fit.j, self.r[:, None] + moves
         games = np.rint(matches.games).astype(np.int64)
-        share = float(matches.draws.sum() / matches.games.sum())  # draws scatter less: as many are simulated
-        halves = rng.binomial(games[:, None], share, size=(games.size, DRAWS))
-        decisive = np.clip((win_rates(r[i] - r[j]) - share / 2) / max(1 - share, 1e-300), 0.0, 1.0)
-        won = rng.binomial(games[:, None] - halves, decisive) + halves / 2
+        won = rng.binomial(games[:, None], win_rates(r[i] - r[j]))
         drawn = np.array([agreement(matches, column, games.astype(np.float64)) for column in won.T])
-        seen = agreement(matches, matches.wins + matches.draws / 2, matches.games)
+        seen = agreement(matches, matches.wins, matches.games)
         spread = float(drawn.std())
         return float((seen - drawn.mean()) / spread) if spread > 0 else 0.0
 
