@@ -582,5 +582,5 @@ def test_a_column_of_voters_is_recognised_by_its_words_as_where_votes_are_read()
     }
     assert nb.read_matches(rows).clusters is not None
     assert read_voters(rows).voters == tuple(sorted(set(rows["Voter Id"])))
-    with pytest.raises(InputError, match="none is called 'voter', .* 'judge_id' or 'user_id'"):
+    with pytest.raises(InputError, match=r"none is called 'voter', .* 'judge_id' or 'user_id'"):
         read_voters({name: rows[name] for name in ("model_a", "model_b", "winner")})
