@@ -57,6 +57,11 @@ def shortened(text: str, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most // 2]}…{text[len(text) - (most - 1) // 2 :]}"
 
 
+def quote_spaces(name: str) -> str:
+    """Return a name for a sentence, quoted where spaces at its ends would be lost."""
+    return name if name == name.strip() else repr(name)
+
+
 def shorten_to(name: str, most: int, head: int) -> str:
     """Return a name of at most ``most`` characters, ``head`` of them before the ellipsis."""
     return name if len(name) <= most else f"{name[:head]}…{name[len(name) - (most - 1 - head) :]}"

@@ -259,6 +259,21 @@ def test_leaving_out_the_only_winner_decides_where_the_next_in_line_is_not_first
     assert importance.checks()[0].passed  # D is first with and without any of the others
 
 
+def test_the_largest_cluster_is_counted_and_named_where_it_has_many_of_the_games() -> None:
+    rng = np.random.default_rng(4)
+    for heavy, shown, good in ((0, "12 of 480 (2.5%)", True), (320, "332 of 800 (41.5%)", False)):
+        voters = [f"v{k % 40}" for k in range(480)] + ["v0"] * heavy
+        rows = {
+            "model_a": rng.choice(["a", "b"], len(voters)).tolist(),
+            "model_b": rng.choice(["c", "d"], len(voters)).tolist(),
+            "winner": rng.choice(["model_a", "model_b"], len(voters)).tolist(),
+            "voter": voters,
+        }
+        one = check(nb.audit(nb.read_matches(rows), n_resamples=2), "games of many clusters")
+        assert one.passed is good
+        assert one.sentence.startswith(f"games of the largest cluster, such as one voter: {shown}")
+
+
 def test_an_undecided_first_place_is_not_said_to_stay_the_same() -> None:
     W = np.random.default_rng(2).binomial(30, 0.5, (6, 6))
     found = nb.evaluate(nb.Matches.from_counts(np.triu(W, 1) + np.tril(30 - W.T, -1)), n_resamples=50)

@@ -471,7 +471,7 @@ def test_a_new_leader_beyond_noise_is_not_called_noise_where_first_place_was_ope
     assert found.first_before is None
     assert found.summary[0] == "agent 3 is first now; no agent alone was first before."
     assert found.first_changed
-    assert old.data is not None
+    assert isinstance(old.data, nb.Matches)
     entered = nb.changes(nb.evaluate(old.data.select([f"agent {k}" for k in (0, 1, 2, 4)])), risen)
     assert "noise" not in entered.summary[0]
     more = nb.changes(old, grown)  # more data decide what was open

@@ -33,7 +33,7 @@ OPEN += r"( \d+ (is|are) uncertain and counts? in some of the draws\.)?"
 REASON = "(differs? by less than|shows? no difference|shares? no skill with) .*"
 NAMES = r".+ \(\d\.\d\d\)( and [\d,]+ more)?"
 NEXT = f"; next (is|are) {NAMES}"
-BELOW = f" Everybody else is below {P}\\."
+BELOW = f" All other [a-z]+ are below {P}\\."
 THEN = rf"( Next (is|are) {NAMES}\.)?"
 
 
@@ -292,7 +292,7 @@ def test_the_headline_is_true_of_the_board(case: str) -> None:
         assert len(classes) == 1 < len(set(board.classes.tolist())) - 1
         assert line.split(" is probably")[0].split(" and ")[0] in likely
         assert max(board.probability_top) < 0.95
-    if below := re.search(r"Everybody else is below (\d\.\d\d)", line):
+    if below := re.search(r"All other [a-z]+ are below (\d\.\d\d)", line):
         said = re.findall(r"\(\d\.\d\d\)|\(P = ", line)
         more = re.search(r"and (\d+) more", line)
         chances = sorted({int(c): p for c, p in zip(board.classes, board.probability_top, strict=True)}.values())
@@ -394,7 +394,9 @@ def with_chances(*chances: float) -> Board:
 
 
 def test_numbers_of_the_headline_agree_with_those_that_are_shown() -> None:
-    assert headline(with_chances(0.6, 0.2, 0.035)).endswith("Everybody else is below 0.05.")  # 0.035 is shown as 0.04
+    assert headline(with_chances(0.6, 0.2, 0.035)).endswith(
+        "All other agents are below 0.05."
+    )  # 0.035 is shown as 0.04
     pooled = replace(with_chances(0.99, 0.97, 0.97), classes=np.array([0, 1, 1]))
     both = "agent 1 (0.99) and agent 2 = agent 3 (0.97)"
     assert headline(pooled) == f"All 2 agents, copies counted once, share first place: {both}."
@@ -423,3 +425,13 @@ def test_notes_on_reading_come_after_warnings() -> None:
     said = nb.evaluate(nb.read_matches(rows * 3, bad_rows="skip"), n_resamples=5).warnings
     assert "never lost a game" in said[0]
     assert "bad rows left out" in said[-1]
+
+
+def test_a_name_with_spaces_at_its_ends_is_quoted() -> None:
+    found = nb.Matches.from_counts([[0, 30, 40], [5, 0, 30], [1, 5, 0]], agents=["top ", "b", "c"])
+    assert nb.evaluate(found, n_resamples=20, call="models").verdict[0].startswith("'top ' is ")
+
+
+def test_the_others_are_called_as_asked() -> None:
+    board = replace(with_chances(0.6, 0.2, 0.035), call="models")
+    assert headline(board).endswith("All other models are below 0.05.")

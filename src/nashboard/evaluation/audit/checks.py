@@ -21,6 +21,7 @@ from nashboard.evaluation.problem import Problem
 
 CERTIFIED = 1e-9
 FEW = 10  # games of a pair below which its payoff is very uncertain
+MOST_OF_ONE = 0.2  # share of the games of one cluster, such as a voter, from which it is named
 BALANCED = 1 / 3  # a schedule is one-sided where the effective number of opponents is below this share of all
 
 
@@ -56,6 +57,7 @@ REFUTED = {  # headings of checks that failed
     NO_LOSS: "agents that never lost",
     "every agent won a game": "agents that never won",
     "balanced schedules": "one-sided schedules",
+    "games of many clusters": "one cluster with many games",
     "every task varies": "tasks with one score for all agents",
     "distinct names": "names that look alike",
     "ratings are enough": "cycles that ratings cannot show",
@@ -221,6 +223,13 @@ def assess_matches(matches: Matches, problem: Problem) -> list[Finding]:
             Finding("enough games of a typical pair", median, spread, median >= FEW, "games of a pair"),
             Finding("enough games of every pair", float(few), rare, few == 0, f"pairs that met less than {FEW} times"),
         ]
+    if matches.clusters is not None:
+        each = matches.clusters
+        largest = float(np.bincount(each.cluster, each.wins + each.draws + each.losses).max())
+        share = largest / float(matches.games.sum())
+        whose = "games of the largest cluster, such as one voter; its taste may decide the order"
+        shown = f"{count(largest)} of {count(float(matches.games.sum()))} ({share:.1%})"
+        findings.append(Finding("games of many clusters", share, shown, share < MOST_OF_ONE, whose))
     groups = len(matches.components)
     apart = "groups of agents connected by matches; agents of different groups cannot be compared"
     one_sided = [matches.agents[k] for k in np.flatnonzero(count_opponents(matches) < BALANCED * (n - 1))]

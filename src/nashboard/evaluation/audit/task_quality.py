@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._tables import Column, Table
+from nashboard._text import number_of
 from nashboard._types import Floats
 from nashboard.algebra.latent import Component, joined, latent
 from nashboard.data.scores import Scores
@@ -128,16 +129,26 @@ class TaskQuality(Part):
         idle, unknown = self.tasks_with("the same for everybody", "equivalent"), self.tasks_with(*UNJUDGED)
         wrong, leaning = self.tasks_with("wrong way"), self.tasks_with("leans wrong")
         saturated = tuple(finding.task for finding in self.findings if finding.saturated)
-        of, near = f"of {len(self.findings):,}", "tasks are near their ceiling or floor for half of the agents or more"
+        of = f"of {len(self.findings):,}"
         separate = f"tasks that separate no agents beyond noise: {len(idle):,} {of}{bracket_names(idle)}"
         if unknown:
             separate += f"; {len(unknown):,} cannot be judged with these data{bracket_names(unknown)}"
-        opposite = f"tasks that correlate negatively with the rest: {len(wrong):,} beyond chance{bracket_names(wrong)}"
+        near = "near the ceiling or floor for half of the agents or more"
+        opposite = f"{self.name_some(wrong, 'correlate')} negatively with the rest beyond chance"
+        if leaning:
+            opposite += f"; {shorten(leaning)} {'do' if len(leaning) > 1 else 'does'} so perhaps by chance"
         return (
             Check("every task separates agents", False if idle else None if unknown else True, separate),
-            Check("no task is saturated", not saturated, f"{len(saturated):,} {of} {near}{bracket_names(saturated)}"),
-            Check("no task points the wrong way", not wrong, f"{opposite}, {len(leaning):,} more that may be chance"),
+            Check("no task is saturated", not saturated, f"{self.name_some(saturated, 'are')} {near}"),
+            Check("no task points the wrong way", not wrong, opposite),
         )
+
+    def name_some(self, tasks: tuple[str, ...], verb: str) -> str:
+        """Return ``2 of 12 tasks (a, b)`` with the verb, ``no task`` where there are none."""
+        verb = verb if len(tasks) > 1 else "is" if verb == "are" else f"{verb}s"
+        if not tasks:
+            return f"no task {verb}"
+        return f"{len(tasks):,} of {number_of(len(self.findings), 'tasks')} ({shorten(tasks)}) {verb}"
 
     def tables(self) -> dict[str, Table]:
         """Return the tasks and the components as tables."""

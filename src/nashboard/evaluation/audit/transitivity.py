@@ -40,7 +40,7 @@ from nashboard.ratings.hierarchical.systems import System
 from nashboard.ratings.prior import measure_dispersion
 
 CYCLES = 5
-GAMES, TASKS = "games", "tasks, each a game between every two agents"
+GAMES, TASKS = "weighted by games", "where each task counts as a game between each pair of agents"
 SAME_TASKS = "all pairs are compared on the same tasks, so these games are not independent"
 WEIGHTED = "games have weights, and the variance of their sums is known only where clusters were read"
 WHOLE = 1e-6  # how far from whole a number of games may be by rounding
@@ -132,8 +132,7 @@ class Transitivity(Part):
             known = f"; their residual as a whole is within noise (p = {self.p_noise:.2g}), but not every cycle is"
         if self.untold:
             known = f"; it is unknown whether the residual is noise: {self.untold}"
-        weighted = "weighted by games" if self.basis == GAMES else f"counting {self.basis}"
-        line = f"ratings explain {self.share:.1%} of the results, {weighted}{known}"
+        line = f"ratings explain {self.share:.1%} of the results, {self.basis}{known}"
         if not self.triples:
             return (line, "no three agents all met each other")
         if not self.cycles:

@@ -1,6 +1,6 @@
 """The headline: who is first, or who may be; the first sentence of the verdict, and its short form."""
 
-from nashboard._text import listed, shortened
+from nashboard._text import listed, quote_spaces, shortened
 from nashboard.evaluation.board.board import Board
 
 NAMED = 5  # candidates named in the headline
@@ -25,7 +25,9 @@ def headline(board: Board) -> str:
     leader = find_leader(chances)
     others = {name: p for name, p in chances.items() if name != leader and p >= MENTIONED}
     rest = [p for name, p in chances.items() if name != leader and name not in others]
-    below = f" Everybody else is below {round(max(rest), 2) + 0.01:.2f}." if others and rest else ""  # as it is shown
+    below = (
+        f" All other {board.call} are below {round(max(rest), 2) + 0.01:.2f}." if others and rest else ""
+    )  # as it is shown
     if leader is None:
         named = others or dict(list(chances.items())[:NAMED])
         return f"First place is undecided: the candidates are {name_candidates(named)}.{below}"
@@ -78,7 +80,8 @@ def name_class(members: list[str]) -> str:
     >>> name_class(["a", "b"]), name_class(["a", "b", "c"])
     ('a = b', 'a and 2 copies')
     """
-    return " = ".join(members) if len(members) < 3 else f"{members[0]} and {len(members) - 1:,} copies"
+    shown = [quote_spaces(name) for name in members]
+    return " = ".join(shown) if len(shown) < 3 else f"{shown[0]} and {len(shown) - 1:,} copies"
 
 
 def find_leader(chances: dict[str, float]) -> str | None:

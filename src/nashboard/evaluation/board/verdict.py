@@ -3,7 +3,7 @@
 import numpy as np
 
 from nashboard._tables import count, count_of
-from nashboard._text import listed, number_of, plural
+from nashboard._text import listed, number_of, plural, quote_spaces
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import NO_COUNTS, Matches
@@ -47,7 +47,7 @@ def describe_few_games(board: Board) -> str:
     few = [k for k in first[np.argsort(-board.probability_top[first], kind="stable")] if board.games[k] < FEW_GAMES]
     alike: dict[float, list[str]] = {}
     for k in few[:NAMED]:
-        alike.setdefault(float(board.games[k]), []).append(board.names[k])
+        alike.setdefault(float(board.games[k]), []).append(quote_spaces(board.names[k]))
     parts = []
     for games, names in alike.items():
         who = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nashboard._tables import Column, Result, Table
-from nashboard._text import listed, number_of
+from nashboard._text import listed, number_of, quote_spaces
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
@@ -124,7 +124,8 @@ class Changes(Result):
     @property
     def summary(self) -> tuple[str, ...]:
         """The result in a few sentences."""
-        after, before = self.first_after or "No agent alone", self.first_before or "no agent alone"
+        after = quote_spaces(self.first_after or "No agent alone")
+        before = quote_spaces(self.first_before or "no agent alone")
         now, then = describe_chance(self.chance_after), describe_chance(self.chance_before)
         lines = [f"{after} is still {now}." if self.first_after else "No agent alone is first, as before."]
         if self.first_before != self.first_after:

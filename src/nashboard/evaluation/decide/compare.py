@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._tables import Cell, Column, Result, Table, format_number
-from nashboard._text import either, listed, plural, round_count
+from nashboard._text import either, listed, plural, quote_spaces, round_count
 from nashboard._types import Floats, read_only
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
@@ -374,9 +374,9 @@ def compare_ratings(
     }
     estimate = replace(estimate, needed=needed, details=details)
     a, b = matches.agents[i], matches.agents[j]
-    note = "the two never met: the comparison rests on common opponents"
+    note = f"against {quote_spaces(b)}: the two never met, so the comparison rests on common opponents"
     if games:
-        note = f"{a} scored {wins + draws / 2:g} of {games:g} in games between the two"
+        note = f"against {quote_spaces(b)}: {quote_spaces(a)} scored {wins + draws / 2:g} of {games:g}"
     return from_estimate(a, b, estimate, "Elo points", "games", note)
 
 

@@ -84,10 +84,11 @@ class Influence(Result):
     def sentence(self) -> str:
         """The result in one sentence."""
         share = 100 * self.removed / self.total
+        removed = "games" if self.by == "votes" else self.by
         proof = "no smaller set does" if self.minimal else "a smaller set may exist"
         means = {"elo": "by Elo", "board": "on the board", "mean": "by mean score"}[self.judge]
         return (
-            f"Without {self.removed:,} of {self.total:,} {self.by} ({share:.2g}%), {self.new_first} is first {means} "
+            f"Without {self.removed:,} of {self.total:,} {removed} ({share:.2g}%), {self.new_first} is first {means} "
             f"instead of {self.first}; {proof}."
             + " The advantage of a side is not taken out, as it is on the board of evaluate."
             * self.sided
@@ -132,7 +133,7 @@ def influence(data: Matches | Games | Scores, *, by: By | None = None, judge: Ju
     >>> import nashboard as nb
     >>> matches = nb.Matches.from_counts([[0, 6, 9], [4, 0, 9], [1, 2, 0]], agents=["A", "B", "C"])
     >>> nb.influence(matches).sentence
-    'Without 3 of 31 votes (9.7%), B is first by Elo instead of A; no smaller set does.'
+    'Without 3 of 31 games (9.7%), B is first by Elo instead of A; no smaller set does.'
     """
     if not isinstance(data, Matches | Games | Scores):
         raise InputError(f"influence takes Matches, Games or Scores, not {type(data).__name__}")

@@ -24,6 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nashboard._tables import Record
+from nashboard._text import quote_spaces
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.payoffs import Payoffs
@@ -143,7 +144,7 @@ def name_first(winners: tuple[str, ...], most: int = 3) -> str:
     """Return the entries in first place as text; with a posterior, that may be undecided."""
     if not winners:
         return "undecided"
-    names = " = ".join(winners[:most])
+    names = " = ".join(map(quote_spaces, winners[:most]))
     return names if len(winners) <= most else f"{names} = {len(winners) - most:,} more"
 
 

@@ -142,7 +142,13 @@ def describe_exact(rows: list[Cloned]) -> str:
     if moved.rank_moved:
         after = f" with {number_of(worst.copies, 'copies')}" if fallen is None or worst.copies != fallen.copies else ""
         return f"{start} {moved.who} moves from rank {moved.rank_before} to {moved.rank_after}{after}."
-    return f"{start} No rank moves; scores move by up to {max(row.moved.score_moved for row in rows):.2g}."
+    unit = f" {moved.unit}" if moved.unit == "Elo points" else ""
+    return f"{start} No rank moves; scores move by up to {round_off(moved.score_moved)}{unit}."
+
+
+def round_off(change: float) -> str:
+    """Return a change of a score with two digits, or whole."""
+    return f"{change:,.0f}" if change >= 10 else f"{change:.2g}"
 
 
 def exact_table(rows: list[Cloned], title: str) -> Table:
@@ -245,7 +251,7 @@ def describe_noisy(setup: Setup, rows: list[NoisyMovement]) -> tuple[str, ...]:
     worst = max(rows, key=lambda row: (row.winner_changed, row.share_median))
     how_far = f"{worst.share_median:.1%} of the range"
     if setup.is_unmoved(float(np.ptp(setup.results["nash"].scores))):
-        how_far = f"{worst.score_median:.2g} {worst.unit}, where all were equal before"
+        how_far = f"{round_off(worst.score_median)} {worst.unit}, where all were equal before"
     before = "" if setup.results["nash"].winners else ", where first place is undecided without them"
     return (
         f"Noisy copies are not exact, and they can move the board: with {worst.copies:,} of them the largest change of "
