@@ -236,7 +236,7 @@ def output_failed(error: OSError) -> bool:
 
 
 @contextlib.contextmanager
-def hide_native_errors() -> Iterator[None]:
+def mute_native_code() -> Iterator[None]:
     """Hide what native code writes to standard error if the block raises an error of nashboard.
 
     Rust prints a long message for a panic before it becomes an exception. What Python writes to standard error is not

@@ -11,15 +11,7 @@ import typer
 from nashboard._tables import Cell, Column, Table, count_of
 from nashboard._text import listed, number_of
 from nashboard.cli import options
-from nashboard.cli.output import (
-    INTERRUPTED,
-    TERMINATED,
-    Listing,
-    Showing,
-    hide_native_errors,
-    print_message,
-    print_note,
-)
+from nashboard.cli.output import INTERRUPTED, TERMINATED, Listing, Showing, mute_native_code, print_message, print_note
 from nashboard.cli.reading import Connecting, Reading, parse_reader_options
 from nashboard.errors import InputError
 
@@ -335,7 +327,7 @@ def online(
     if not model.league.names and (unused := find_unused_time(source, columns)):
         print_message(f"games are taken in the order of the file; --time {unused} sorts them by that column first")
     progress, last_report = None, time.monotonic()
-    with Interruption().watched() as stop, hide_native_errors():
+    with Interruption().watched() as stop, mute_native_code():
         for progress in follow(model, source, state, columns, stop, outcomes=outcomes, from_start=from_start):
             if sys.stderr.isatty():
                 typer.echo(f"\r{describe_progress(model, progress)} ", err=True, nl=False)

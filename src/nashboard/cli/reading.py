@@ -19,7 +19,7 @@ from nashboard._tables import clean_text
 from nashboard._text import listed, nearest
 from nashboard.cli import options
 from nashboard.cli.options import FOR_MATCHES, FOR_SCORES, Components, MissingWay, refuse
-from nashboard.cli.output import hide_native_errors, print_note
+from nashboard.cli.output import mute_native_code, print_note
 from nashboard.errors import InputError, Spelling
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def show_reading(source: str) -> Iterator[None]:
     from nashboard.data.sources.paths import hide_secrets
 
     name = hide_secrets(source)
-    with show_progress(f"Reading {name} ..."), hide_native_errors():
+    with show_progress(f"Reading {name} ..."), mute_native_code():
         yield
 
 

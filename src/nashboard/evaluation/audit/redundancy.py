@@ -40,7 +40,7 @@ from nashboard.evaluation.board.verdict import FEW_GAMES
 from nashboard.evaluation.posterior.duplicates import SURE
 from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import Data, Kind, Problem
-from nashboard.evaluation.stress.experiment import LABELS, Experiment, Movement, measure_movement
+from nashboard.evaluation.stress.experiment import LABELS, Experiment, Movement, measure_move
 from nashboard.ratings.hierarchical.partitions import SHARED
 
 Groups = Mapping[str, tuple[str, ...]]
@@ -564,6 +564,6 @@ def measure_merging(problem: Problem, kind: Kind, same: Groups, near: Groups) ->
     before = Experiment.of(problem)
     after = Experiment.of(problem.with_data(merge_data(problem.data, kind, same, near)))
     return tuple(
-        measure_movement(*(one.exact(method, np.zeros(len(one.entries), dtype=np.intp)) for one in (before, after)))
+        measure_move(*(one.exact(method, np.zeros(len(one.entries), dtype=np.intp)) for one in (before, after)))
         for method in ("uniform", "elo", "nash")
     )

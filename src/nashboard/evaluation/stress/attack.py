@@ -33,14 +33,7 @@ from nashboard.data.scores import Scores
 from nashboard.data.validation import positions
 from nashboard.errors import InputError, check_choice
 from nashboard.evaluation.problem import Data, Kind, Options, prepare_data
-from nashboard.evaluation.stress.experiment import (
-    LABELS,
-    Experiment,
-    MethodResult,
-    Movement,
-    measure_movement,
-    name_first,
-)
+from nashboard.evaluation.stress.experiment import LABELS, Experiment, MethodResult, Movement, measure_move, name_first
 
 Attacked = Literal["uniform", "elo"]
 MOST = 100
@@ -196,8 +189,8 @@ def search_attack(game: Experiment, target: str, *, method: Attacked, most: int)
         exact=proved,
         rank_before=int(before.ranks[t]),
         most=most,
-        moved=measure_movement(before, game.exact(method, copies)),
-        nash=measure_movement(game.exact("nash", no_copies), game.exact("nash", copies)),
+        moved=measure_move(before, game.exact(method, copies)),
+        nash=measure_move(game.exact("nash", no_copies), game.exact("nash", copies)),
     )
 
 

@@ -117,7 +117,7 @@ class Movement(Record):
         return set(self.winners_before) != set(self.winners_after)
 
 
-def measure_movement(before: MethodResult, after: MethodResult) -> Movement:
+def measure_move(before: MethodResult, after: MethodResult) -> Movement:
     """Compare two results by the same method, among the entries that are in both."""
     common = set(after.names)
     shared = tuple(name for name in before.names if name in common)

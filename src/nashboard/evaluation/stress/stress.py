@@ -29,7 +29,7 @@ from nashboard.evaluation.stress.experiment import (
     MethodResult,
     Movement,
     choose_adversary,
-    measure_movement,
+    measure_move,
     name_first,
 )
 
@@ -117,7 +117,7 @@ def enter_exact(setup: Setup) -> Outcome:
     for count in setup.counts:
         for method in setup.game.methods:
             after = setup.game.exact(method, setup.chosen * count)
-            rows.append(Cloned(copies=count, moved=measure_movement(setup.results[method], after), after=after))
+            rows.append(Cloned(copies=count, moved=measure_move(setup.results[method], after), after=after))
     others = [method for method in setup.game.methods if method != "nash"]
     return Outcome(
         rows=tuple(rows),
@@ -218,7 +218,7 @@ def enter_noisy(setup: Setup) -> Outcome:
         problems = [game.prepare_again(one) for one in data]
         for method in game.methods:
             after = [game.noisy(method, one, problem) for one, problem in zip(data, problems, strict=True)]
-            moved = [measure_movement(setup.results[method], one) for one in after]
+            moved = [measure_move(setup.results[method], one) for one in after]
             ranks, scores = ([getattr(one, name) for one in moved] for name in ("rank_moved", "score_moved"))
             rows.append(
                 NoisyMovement(
