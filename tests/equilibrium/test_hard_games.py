@@ -176,6 +176,16 @@ def test_a_change_near_rounding_moves_no_weight_far_where_many_matter(change: fl
     assert result.condition == np.inf
 
 
+def test_the_order_of_agents_does_not_choose_the_tolerance_of_a_game_that_rounding_decides() -> None:
+    A = hard_game("nearly", 913000672)
+    result = nb.nash_average(A)
+    for seed in range(8):
+        who = rng_of(seed).permutation(len(A))
+        other = nb.nash_average(A[np.ix_(who, who)])
+        assert other.tolerance == result.tolerance
+        np.testing.assert_allclose(other.weights, result.weights[who], atol=TIGHT)
+
+
 @pytest.mark.parametrize(("family", "seed"), UNDECIDED_GAMES)
 def test_games_that_turn_on_differences_near_rounding_are_solved(family: str, seed: int) -> None:
     A = hard_game(family, seed)

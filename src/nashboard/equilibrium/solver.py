@@ -43,8 +43,10 @@ from nashboard.equilibrium.central_path import (
     rectangular_game,
 )
 from nashboard.equilibrium.certificate import Certificate, certify
+from nashboard.equilibrium.clones import Classes
 from nashboard.equilibrium.face import Attempt, SideFace, SideSolution, find_side_face, solve_side
-from nashboard.equilibrium.game import Game
+from nashboard.equilibrium.game import Game, ScoresGame
+from nashboard.equilibrium.models import Matrix
 from nashboard.equilibrium.precision import (
     COMPLEMENTARY,
     DEGENERATE,
@@ -441,6 +443,20 @@ def missed(x: Iterate | None) -> ConvergenceError:
 # many orders of magnitude that rounding decides, two orders of the same players could give two answers. A player is
 # placed by its payoffs in rising order. Players who agree in those are separated by whom they have these payoffs
 # against: each opponent's own place takes part, and so on. Those left together are alike in the game.
+
+
+def in_canonical_order(game: Game) -> tuple[Game, list[Ints]]:
+    """Return the game between sorted classes and their order; a large game as it is."""
+    everybody = [np.arange(size) for size in game.sizes]
+    if max(game.sizes) > LARGEST_SORTED:
+        return game, everybody
+    F = game.block(everybody)
+    orders = canonical_orders(F, len(everybody))
+    F = np.ascontiguousarray(F.take(orders[0], axis=0).take(orders[-1], axis=1))
+    if isinstance(game, ScoresGame):
+        return replace(game, K=F), orders
+    classes = (Classes.all_differ(len(F)),)
+    return replace(game, model=Matrix(A=np.ldexp(F, game.exponent)), classes=classes), orders
 
 
 def canonical_orders(F: Floats, groups: int) -> list[Ints]:
