@@ -123,6 +123,13 @@ def test_an_equilibrium_that_is_called_the_only_one_is_the_only_one_in_fractions
     assert only > 20
 
 
+def test_scores_that_were_rounded_to_be_solved_are_not_called_the_only_equilibrium() -> None:
+    """Here subtracting the value moves weights by 1.7e-6: ties are decided by weights of 1e-12."""
+    table = nb.nash_average_scores(hard_table("rule-clones", 914000160))
+    assert not table.unique
+    assert table.condition == np.inf
+
+
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.99, 1.01, 1.3, 2.0, 3.0, 3.9, 4.1, 10.0, 1000.0])
 def test_a_gradient_near_the_rule_of_zero_is_a_tie_or_decides(share: float) -> None:
     circle = np.array([[0, 1, 0, -1], [-1, 0, 1, 0], [0, -1, 0, 1], [1, 0, -1, 0.0]])

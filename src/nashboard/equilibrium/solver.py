@@ -295,7 +295,8 @@ def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solut
     """Follow the central path until a face is proved on which the best mixture is certain.
 
     Scores that differ by little around a value far from zero lose digits in every sum; around zero they do not. So a
-    table is tried once more after its value is subtracted, which changes no equilibrium.
+    table is tried once more after its value is subtracted, which changes no equilibrium. It rounds the scores, so that
+    nothing is said about others.
     """
     found, x = search_path(F, log_m, progress)
     if found is not None:
@@ -305,9 +306,10 @@ def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solut
         found, x = search_path(F - v, log_m, progress)
         if found is not None:
             sides = (
-                replace(side, value=side.value + change) for side, change in zip(found.sides, (-v, v), strict=True)
+                replace(side, value=side.value + change, unique=False)
+                for side, change in zip(found.sides, (-v, v), strict=True)
             )
-            return replace(found, sides=tuple(sides))
+            return replace(found, sides=tuple(sides), certificate=replace(found.certificate, condition=float("inf")))
     raise missed(x)
 
 
