@@ -123,6 +123,13 @@ def test_an_equilibrium_that_is_called_the_only_one_is_the_only_one_in_fractions
     assert only > 20
 
 
+def test_scores_that_were_rounded_to_be_solved_are_not_called_the_only_equilibrium() -> None:
+    """Here subtracting the value moves weights by 1.7e-6: ties are decided by weights of 1e-12."""
+    table = nb.nash_average_scores(hard_table("rule-clones", 914000160))
+    assert not table.unique
+    assert table.condition == np.inf
+
+
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.99, 1.01, 1.3, 2.0, 3.0, 3.9, 4.1, 10.0, 1000.0])
 def test_a_gradient_near_the_rule_of_zero_is_a_tie_or_decides(share: float) -> None:
     circle = np.array([[0, 1, 0, -1], [-1, 0, 1, 0], [0, -1, 0, 1], [1, 0, -1, 0.0]])
@@ -174,6 +181,16 @@ def test_a_change_near_rounding_moves_no_weight_far_where_many_matter(change: fl
     assert result.effective_number > 0.95 * even.effective_number
     assert not result.unique
     assert result.condition == np.inf
+
+
+def test_the_order_of_agents_does_not_choose_the_tolerance_of_a_game_that_rounding_decides() -> None:
+    A = hard_game("nearly", 913000672)
+    result = nb.nash_average(A)
+    for seed in range(8):
+        who = rng_of(seed).permutation(len(A))
+        other = nb.nash_average(A[np.ix_(who, who)])
+        assert other.tolerance == result.tolerance
+        np.testing.assert_allclose(other.weights, result.weights[who], atol=TIGHT)
 
 
 @pytest.mark.parametrize(("family", "seed"), UNDECIDED_GAMES)

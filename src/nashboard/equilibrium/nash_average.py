@@ -33,7 +33,14 @@ from nashboard.equilibrium.game import (
 from nashboard.equilibrium.models import PayoffModel
 from nashboard.equilibrium.precision import NEARNESS, NO_WEIGHT, SOLVED, TOLERANCE, UNDECIDED
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
-from nashboard.equilibrium.solver import OracleSolution, Progress, approach_equilibrium, find_equilibrium, report_to
+from nashboard.equilibrium.solver import (
+    OracleSolution,
+    Progress,
+    approach_equilibrium,
+    find_equilibrium,
+    in_canonical_order,
+    report_to,
+)
 from nashboard.errors import ConvergenceError
 
 
@@ -231,9 +238,12 @@ def find_undecided(game: Game, log_m: list[Floats], show: Progress, error: Conve
     """Find the most even mixtures with the smallest tolerance that works, where the exact ones could not be proved.
 
     Where none does, which is rare, the exact ones of payoffs rounded to multiples of such a tolerance: these differ
-    clearly or not at all, but rounding can also change who has weight, so it is the last resort.
+    clearly or not at all, but rounding can also change who has weight, so it is the last resort. Which one works may
+    turn on the order of a sum, so classes are sorted by their payoffs.
     """
     found: Mixtures | None = None
+    game, orders = in_canonical_order(game)
+    log_m = [part[order] for part, order in zip(log_m, orders, strict=True)]
     for share in UNDECIDED:
         with suppress(ConvergenceError):
             found = found or find_even_mixtures(game, log_m, share * game.scale, show)
@@ -242,8 +252,14 @@ def find_undecided(game: Game, log_m: list[Floats], show: Progress, error: Conve
             found = found or describe_solution(find_equilibrium(game, log_m, show, unit=share), game, log_m)
     if found is None:
         raise error
-    unsure = replace(found.certificate, condition=float("inf"))
-    return replace(found, unique=[False for _ in found.unique], certificate=unsure)
+    places = [np.argsort(order) for order in orders]
+    return replace(
+        found,
+        totals=[total[place] for total, place in zip(found.totals, places, strict=True)],
+        log_m=[part[place] for part, place in zip(log_m, places, strict=True)],
+        unique=[False for _ in found.unique],
+        certificate=replace(found.certificate, condition=float("inf")),
+    )
 
 
 def describe_agents(game: AgentsGame, selection: Selection, found: Mixtures, began: float) -> NashAverage:

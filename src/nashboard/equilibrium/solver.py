@@ -43,8 +43,10 @@ from nashboard.equilibrium.central_path import (
     rectangular_game,
 )
 from nashboard.equilibrium.certificate import Certificate, certify
+from nashboard.equilibrium.clones import Classes
 from nashboard.equilibrium.face import Attempt, SideFace, SideSolution, find_side_face, solve_side
-from nashboard.equilibrium.game import Game
+from nashboard.equilibrium.game import Game, ScoresGame
+from nashboard.equilibrium.models import Matrix
 from nashboard.equilibrium.precision import (
     COMPLEMENTARY,
     DEGENERATE,
@@ -293,7 +295,8 @@ def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solut
     """Follow the central path until a face is proved on which the best mixture is certain.
 
     Scores that differ by little around a value far from zero lose digits in every sum; around zero they do not. So a
-    table is tried once more after its value is subtracted, which changes no equilibrium.
+    table is tried once more after its value is subtracted, which changes no equilibrium. It rounds the scores, so that
+    nothing is said about others.
     """
     found, x = search_path(F, log_m, progress)
     if found is not None:
@@ -303,9 +306,10 @@ def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solut
         found, x = search_path(F - v, log_m, progress)
         if found is not None:
             sides = (
-                replace(side, value=side.value + change) for side, change in zip(found.sides, (-v, v), strict=True)
+                replace(side, value=side.value + change, unique=False)
+                for side, change in zip(found.sides, (-v, v), strict=True)
             )
-            return replace(found, sides=tuple(sides))
+            return replace(found, sides=tuple(sides), certificate=replace(found.certificate, condition=float("inf")))
     raise missed(x)
 
 
@@ -441,6 +445,20 @@ def missed(x: Iterate | None) -> ConvergenceError:
 # many orders of magnitude that rounding decides, two orders of the same players could give two answers. A player is
 # placed by its payoffs in rising order. Players who agree in those are separated by whom they have these payoffs
 # against: each opponent's own place takes part, and so on. Those left together are alike in the game.
+
+
+def in_canonical_order(game: Game) -> tuple[Game, list[Ints]]:
+    """Return the game between sorted classes and their order; a large game as it is."""
+    everybody = [np.arange(size) for size in game.sizes]
+    if max(game.sizes) > LARGEST_SORTED:
+        return game, everybody
+    F = game.block(everybody)
+    orders = canonical_orders(F, len(everybody))
+    F = np.ascontiguousarray(F.take(orders[0], axis=0).take(orders[-1], axis=1))
+    if isinstance(game, ScoresGame):
+        return replace(game, K=F), orders
+    classes = (Classes.all_differ(len(F)),)
+    return replace(game, model=Matrix(A=np.ldexp(F, game.exponent)), classes=classes), orders
 
 
 def canonical_orders(F: Floats, groups: int) -> list[Ints]:
