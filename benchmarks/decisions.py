@@ -356,9 +356,9 @@ def follow(old: nb.Matches, x: Array, plan: nb.Plan, rng: Rng) -> nb.Matches:
 
 def best_is(matches: nb.Matches, x: Array) -> bool:
     """Return whether the answer of a plan, the highest mean log-odds over all opponents, is the true one."""
-    from nashboard.evaluation.decide.plan import beliefs_about_matches
+    from nashboard.evaluation.decide.plan import infer_from_matches
 
-    return int(np.argmax(beliefs_about_matches(matches).mean)) == int(np.argmax(x.mean(axis=1)))
+    return int(np.argmax(infer_from_matches(matches).mean)) == int(np.argmax(x.mean(axis=1)))
 
 
 def measure_reductions(runs: int, seed: int) -> list[Row]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from results import RESULTS, ROOT, SMALL, Row, read
 
-from nashboard._files import atomically
+from nashboard._files import write_text
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 SMALL_PAGE = ROOT / "out" / "benchmarks.md"
@@ -243,7 +243,7 @@ def main(small: bool = False) -> None:
     written = {SMALL_PAGE: page(small=True)} if small else {PAGE: page(), README: readme()}
     for path, text in written.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        atomically(path, lambda part, text=text: part.write_text(text, encoding="utf-8"))
+        write_text(path, text)
     names = [str(path.relative_to(ROOT)) for path in written]
     print(f"The page is {names[0]}." if small else f"The page is {names[0]}; the comparison is in {names[1]}.")
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from nashboard import Matches
-from nashboard.evaluation.decide.plan import Beliefs, allocate, beliefs_about_matches, weigh_contrasts
+from nashboard.evaluation.decide.plan import Beliefs, allocate, infer_from_matches, weigh_contrasts
 
 REGIMES = {  # agents, spread of ratings, of cyclic parts, share of pairs that met at the start
     "ladder, 12 agents": (12, 0.5, 0.0, 1.0),
@@ -78,7 +78,7 @@ def run_arena(regime: tuple[int, float, float, float], name: str, seed: int) -> 
     counts, found = np.zeros((n, n)), []
     for _ in range(ROUNDS + 1):
         play(x, counts, games, rng)
-        beliefs = beliefs_about_matches(Matches.from_counts(counts, agents=[f"a{k:03}" for k in range(n)]))
+        beliefs = infer_from_matches(Matches.from_counts(counts, agents=[f"a{k:03}" for k in range(n)]))
         found.append(int(beliefs.agents[int(np.argmax(beliefs.mean))][1:]) == int(np.argmax(x.mean(axis=1))))
         games = SCHEDULES[name](counts, beliefs, rng)
     return found

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nashboard._files import atomically
+from nashboard._files import write_text
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"  # of the full version
@@ -97,4 +97,4 @@ def write(path: Path, head: Row, rows: list[Row]) -> None:
     """Write a section's file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(head | {"rows": rows}, indent=1, ensure_ascii=False) + "\n"
-    atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
+    write_text(path, text)

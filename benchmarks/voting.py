@@ -16,7 +16,7 @@ import numpy as np
 
 import nashboard as nb
 from nashboard._types import Floats
-from nashboard.ranking.methods.deviation import prompt_gains
+from nashboard.ranking.methods.deviation import solve_prompts
 
 VOTERS = 51
 RULES = ("borda", "copeland", "schulze", "ranked_pairs", "kemeny", "maximal_lottery", "soft_condorcet")
@@ -276,7 +276,7 @@ def gains_by_open_spiel(payoffs: Floats) -> Floats:
 
 def gains_by_us(payoffs: Floats) -> Floats:
     """Return our deviation ratings."""
-    return nb.rank(payoffs[0], "deviation").scores if len(payoffs) == 2 else prompt_gains(payoffs[1])
+    return nb.rank(payoffs[0], "deviation").scores if len(payoffs) == 2 else solve_prompts(payoffs[1])
 
 
 def compare_deviation(kind: str, count: int = 200, seed: int = 0) -> dict[str, float]:

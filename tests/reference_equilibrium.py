@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 Array = NDArray[np.float64]
+ROUNDED = Fraction(1, 2**48)  # what rounding is worth in a tie of payoffs of size 1
 
 
 def solved(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:
@@ -143,20 +144,40 @@ def weight_ranges(F: Array, value: float, slack: float = 1e-10) -> Array:
     return ends
 
 
+def could_have(F: Array, j: int, least: float) -> bool:
+    """Whether column ``j`` has at least this weight in an equilibrium, in fractions: a loser by m gets slack / m.
+
+    Linear programs in doubles need a slack that is too much where margins are small; here it is that of rounded ties.
+    The mixtures asked for are those of the columns with the share ``least`` of each given to ``j``.
+    """
+    E, share = [[Fraction(float(x)) for x in row] for row in F], Fraction(least)
+    mixed = [[(1 - share) * x + share * row[j] for x in row] for row in E]
+    return exact_value(mixed) <= exact_value(E) + ROUNDED
+
+
+def could_lack(F: Array, j: int, most: float) -> bool:
+    """Whether column ``j`` has at most this weight in an equilibrium, in fractions, as in `could_have`."""
+    if F.shape[1] == 1 or most < 0:
+        return False
+    E, share = [[Fraction(float(x)) for x in row] for row in F], Fraction(most)
+    others = [[*row[:j], *row[j + 1 :]] for row in E]
+    mixed = [[*rest, *((1 - share) * x + share * row[j] for x in rest)] for rest, row in zip(others, E, strict=True)]
+    return exact_value(mixed) <= exact_value(E) + ROUNDED
+
+
 def require_right_claim(
     F: Array, value: float, weights: Array, label: NDArray[np.intp], unique: bool, what: str
 ) -> None:
-    """Refuse a claim about uniqueness, or about who has weight, that linear programs over all equilibria refute."""
+    """Refuse a claim about uniqueness, or about who has weight, that linear programs and fractions refute."""
     firsts = np.unique(label)
     totals = np.bincount(label, weights=weights, minlength=len(weights))[firsts]
     low, high = weight_ranges(F[:, firsts], value)
     spread = float((high - low).max())
-    if unique and spread > 1e-6:
-        # a loser by m gets weight slack / m; ranges are concave in the slack, so the line through two bounds that at 0
-        wide_low, wide_high = weight_ranges(F[:, firsts], value, slack=1e-9)
-        spread = float(((10 * (high - low) - (wide_high - wide_low)) / 9).max())
-    assert not (unique and spread > 1e-6), f"{what} claim to be unique, but a weight ranges over {spread:.1e}"
+    for j in np.flatnonzero(high - low > 1e-6) if unique else ():
+        wide = could_have(F[:, firsts], int(j), totals[j] + 1e-6) or could_lack(F[:, firsts], int(j), totals[j] - 1e-6)
+        assert not wide, f"{what} claim to be unique, but a weight ranges over {high[j] - low[j]:.1e}"
     assert unique or spread > 1e-8 or len(firsts) == 1, f"{what} claim to be many, but no weight moves"
     assert not ((high < 1e-8) & (totals > 1e-7)).any(), f"{what} without weight in any equilibrium have some"
-    assert not ((high > 1e-5) & (totals == 0)).any(), f"{what} with weight in some equilibrium have none"
+    for j in np.flatnonzero((high > 1e-5) & (totals == 0)):
+        assert not could_have(F[:, firsts], int(j), 1e-5), f"{what} with weight in some equilibrium have none"
     assert not ((totals > 0) & (totals < 1e-12)).any(), f"a weight of {what} is rounding"

@@ -10,7 +10,7 @@ import pytest
 
 from commands import Run
 from nashboard.cli.app import COMMANDS
-from nashboard.cli.reading import option, reader_options
+from nashboard.cli.reading import parse_option, parse_reader_options
 from nashboard.errors import InputError
 
 
@@ -100,7 +100,7 @@ def test_columns_can_be_named_on_the_command_line(tmp_path: Path, command: Run) 
     ],
 )
 def test_reading_options_keep_their_python_names(pair: str, found: object) -> None:
-    assert option(pair) == (pair.partition("=")[0], found)
+    assert parse_option(pair) == (pair.partition("=")[0], found)
 
 
 @pytest.mark.parametrize(
@@ -118,21 +118,21 @@ def test_reading_options_keep_their_python_names(pair: str, found: object) -> No
 )
 def test_a_wrong_reading_option_is_named(pair: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        option(pair)
+        parse_option(pair)
 
 
 def test_a_reading_option_that_stands_twice_adds_up_or_is_an_error() -> None:
-    assert reader_options(["where=l:en", "where=l:de,turn:1", "where=l:fr", "a=p"]) == {
+    assert parse_reader_options(["where=l:en", "where=l:de,turn:1", "where=l:fr", "a=p"]) == {
         "where": {"l": ["en", "de", "fr"], "turn": "1"},
         "a": "p",
     }
-    assert reader_options(["ignore=x,y", "ignore=z"]) == {"ignore": ["x", "y", "z"]}
-    assert reader_options(["outcomes=ja:1", "outcomes=nein:0"]) == {"outcomes": {"ja": 1, "nein": 0}}
-    assert reader_options(["weight=w", "weight=w"]) == {"weight": "w"}
+    assert parse_reader_options(["ignore=x,y", "ignore=z"]) == {"ignore": ["x", "y", "z"]}
+    assert parse_reader_options(["outcomes=ja:1", "outcomes=nein:0"]) == {"outcomes": {"ja": 1, "nein": 0}}
+    assert parse_reader_options(["weight=w", "weight=w"]) == {"weight": "w"}
     with pytest.raises(InputError, match="-r weight= is given twice, as 'v' and as 'w': give it once"):
-        reader_options(["weight=v", "weight=w"])
+        parse_reader_options(["weight=v", "weight=w"])
     with pytest.raises(InputError, match=r"gives 'ja' two meanings, 1\.0 and 0\.0"):
-        reader_options(["outcomes=ja:1", "outcomes=ja:0"])
+        parse_reader_options(["outcomes=ja:1", "outcomes=ja:0"])
 
 
 def test_where_with_two_values_keeps_the_rows_of_both(tmp_path: Path, command: Run) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from commands import Run
-from nashboard.cli.reading import spelling
+from nashboard.cli.reading import make_spelling
 from nashboard.errors import ConvergenceError, InputError
 
 TAKEN = ("source", "read", "missing", "prior", "cyclic_prior", "k", "components")
@@ -37,7 +37,7 @@ TAKEN = ("source", "read", "missing", "prior", "cyclic_prior", "k", "components"
 def test_options_in_hints_are_spelled_for_the_reader(hint: str, option: object, in_python: str, typed: str) -> None:
     error = InputError("it's wrong", hint, option)  # type: ignore[arg-type] # each case is one of the allowed types
     assert str(error) == f"it's wrong: {in_python}"
-    assert error.render(spelling(TAKEN)) == f"it's wrong: {typed}"
+    assert error.render(make_spelling(TAKEN)) == f"it's wrong: {typed}"
 
 
 @pytest.mark.parametrize(
@@ -50,17 +50,17 @@ def test_options_in_hints_are_spelled_for_the_reader(hint: str, option: object, 
 )
 def test_a_hint_that_cannot_be_typed_is_left_out(option: object, taken: tuple[str, ...]) -> None:
     error = ConvergenceError("it failed", "pass {option}", option)  # type: ignore[arg-type]
-    assert error.render(spelling(taken)) == "it failed"
+    assert error.render(make_spelling(taken)) == "it failed"
 
 
 def test_names_of_users_are_never_taken_for_options() -> None:
     error = InputError("'{option}' and 'pass b=' are columns", "pass {option}", "a")
-    assert error.render(spelling(TAKEN)) == "'{option}' and 'pass b=' are columns: pass -r a=..."
+    assert error.render(make_spelling(TAKEN)) == "'{option}' and 'pass b=' are columns: pass -r a=..."
 
 
 def test_hints_survive_the_way_back_from_a_worker() -> None:
     error = pickle.loads(pickle.dumps(InputError("wrong", "pass {option}", "prior")))
-    assert (str(error), error.render(spelling(TAKEN))) == ("wrong: pass prior=", "wrong: pass --prior")
+    assert (str(error), error.render(make_spelling(TAKEN))) == ("wrong: pass prior=", "wrong: pass --prior")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_hints_survive_the_way_back_from_a_worker() -> None:
             ["-r", "outcome=verdict"],
             "pass a rule such as -r outcomes=fine:0.5",
         ),
-        ("model;t1;t2\nx;1;2\ny;2;1\n", ["-r", "separator=,"], "pass -r 'separator=;'"),
+        ("model;t1;t2\nx;1;2\ny;2;1\n", ["-r", "separator=,"], "another separator can be given with -r separator="),
         ("model,t1,t2\nx,1,good\ny,2,3\n", [], "or the column with -r ignore=t2"),
         ("model,t1,t2\nx,1,2\nx,2,1\ny,2,1\n", [], "pass -r repeats=runs if these are repeated runs"),
     ],

@@ -17,7 +17,7 @@ from rich.console import Console
 
 import nashboard as nb
 from commands import run
-from nashboard._tables import Column, Table, on_screen, width
+from nashboard._tables import Column, Table, as_terminal_table, width
 from nashboard._text import distinct_head, shorten_to
 
 LONG = [f"organisation/model-family-large-v{k:03d}-instruct-2024-05" for k in range(40)]
@@ -25,7 +25,7 @@ LONG = [f"organisation/model-family-large-v{k:03d}-instruct-2024-05" for k in ra
 
 def drawn(table: Table, columns: int, *, explained: bool = False) -> list[str]:
     console = Console(width=columns, file=io.StringIO(), force_terminal=False)
-    console.print(on_screen(table, columns, explained=explained))
+    console.print(as_terminal_table(table, columns, explained=explained))
     assert isinstance(console.file, io.StringIO)
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
 

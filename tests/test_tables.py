@@ -20,8 +20,8 @@ from nashboard._tables import (
     as_json,
     as_latex,
     as_markdown,
-    number,
-    plain,
+    as_plain_text,
+    format_number,
 )
 from nashboard._text import either, listed
 
@@ -38,11 +38,11 @@ TABLE = Table(
     [(-0.0001, "0.000"), (-0.0, "0.000"), (1234.5, "1,234.500"), (float("nan"), "–"), (-2.5, "-2.500")],
 )
 def test_a_number_never_reads_minus_zero(value: float, text: str) -> None:
-    assert number(value) == text
+    assert format_number(value) == text
 
 
 def test_plain_text_is_aligned_by_what_a_terminal_shows() -> None:
-    assert plain(TABLE).splitlines() == [
+    assert as_plain_text(TABLE).splitlines() == [
         "Board",
         "agent      score  games",
         "---------  -----  -----",
@@ -54,7 +54,7 @@ def test_plain_text_is_aligned_by_what_a_terminal_shows() -> None:
 
 
 def test_a_table_shows_itself() -> None:
-    assert str(TABLE) == plain(TABLE)
+    assert str(TABLE) == as_plain_text(TABLE)
     assert TABLE._repr_html_() == as_html(TABLE)
 
 
@@ -81,7 +81,7 @@ def test_a_long_table_says_how_many_rows_are_not_shown() -> None:
 def test_text_shortens_a_long_cell_and_machines_get_it_whole() -> None:
     long = "start" + "x" * 20_000 + "end"
     table = replace(TABLE, rows=((long, 1.0, 1),))
-    assert plain(table).splitlines()[3].split() == [f"start{'x' * 35}…{'x' * 36}end", "1.000", "1"]
+    assert as_plain_text(table).splitlines()[3].split() == [f"start{'x' * 35}…{'x' * 36}end", "1.000", "1"]
     assert long in as_csv(table)
     assert long in as_json(table)
     assert long in as_markdown(table)
@@ -96,11 +96,11 @@ def test_an_explained_table_says_what_its_numbers_mean_once() -> None:
         Column(name="count"),
     )  # a name alone needs no line
     table = Table(columns=columns, rows=(("x", None, 2.0, True, 1), ("y", 1.0, 2.0, False, 1)), notes=("A note.",))
-    assert table.explained().notes == (
+    assert table.with_meanings().notes == (
         "A note.", "low, high: an end of the interval", "first: whether it is first"
     )  # fmt: skip
-    assert table.explained(0, 2).notes == ("A note.", "high: an end of the interval")
-    assert TABLE.explained().notes == (
+    assert table.with_meanings(0, 2).notes == ("A note.", "high: an end of the interval")
+    assert TABLE.with_meanings().notes == (
         "A note.",
         "score: higher is better",
         "games: games played, or their total weight",
@@ -109,7 +109,7 @@ def test_an_explained_table_says_what_its_numbers_mean_once() -> None:
 
 def test_a_column_may_ask_for_more_room() -> None:
     table = Table(columns=(Column(name="meaning", most=200),), rows=(("y" * 200,), ("z" * 201,)))
-    lines = plain(table).splitlines()
+    lines = as_plain_text(table).splitlines()
     assert (lines[2], len(lines[3]), "…" in lines[3]) == ("y" * 200, 200, True)
 
 
@@ -159,5 +159,8 @@ def test_every_column_of_every_table_has_a_one_line_meaning() -> None:
 
 def test_the_meaning_of_every_column_is_shown_below_a_table() -> None:
     table = replace(TABLE, columns=(TABLE.columns[0], TABLE.columns[1], Column("kind", "one of two kinds")))
-    assert plain(table.explained()).splitlines()[-2:] == ["score: higher is better", "kind: one of two kinds"]
+    assert as_plain_text(table.with_meanings()).splitlines()[-2:] == [
+        "score: higher is better",
+        "kind: one of two kinds",
+    ]
     assert "agent" in NAMES

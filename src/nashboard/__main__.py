@@ -6,8 +6,8 @@ import sys
 
 
 def main() -> None:
-    """Run the command; Ctrl-C while Python still imports it, or already ends, is no traceback either."""
-    gc.set_threshold(100_000)  # imported code lives to the end: the search for garbage in it took a tenth of the time
+    """Run the command; Ctrl-C prints no traceback, not even during imports or at exit."""
+    gc.set_threshold(100_000)  # imported code is never garbage: scanning it took a tenth of the time
     try:
         from nashboard.cli.app import main as command
 
@@ -16,8 +16,8 @@ def main() -> None:
         sys.stderr.write("nashboard: stopped\n")
         sys.exit(130)
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and written
-        gc.freeze()  # nor is there any to look for at the end
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all output is written
+        gc.freeze()  # skip the last collection
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Compiled functions, kept on disk where that is possible.
+"""Compiled functions, cached on disk where that is possible.
 
-numba keeps what it compiled beside the source, or in the user's cache, or in ``NUMBA_CACHE_DIR``; where none of them
-can be written, or what is kept there is damaged, numba gives up. The cache only saves seconds, so here it may fail.
+numba caches compiled code beside the source, in the user's cache folder or in ``NUMBA_CACHE_DIR``. Where none of them
+is writable, or a cached file is damaged, numba raises an error; here the function is compiled without a cache.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 class Kernel:
-    """A function that is compiled, or read from the disk, when it is first called or compiled into another one.
+    """A function that is compiled, or loaded from the cache, when it is first called or compiled into another one.
 
     Importing numba and loading all functions of a module takes half a second, and most commands need few of them.
     """
@@ -26,22 +26,22 @@ class Kernel:
     @cached_property
     def dispatcher(self) -> Any:
         """The function as numba compiled it."""
-        kernel = uncompiled(self.function)
+        kernel = make_dispatcher(self.function)
         if kernel is self.function:  # numba is switched off by NUMBA_DISABLE_JIT
             return kernel
         try:
             kernel.enable_caching()
             kernel.compile(self.signature)
-        except Exception:  # no place for a cache, no room in it, or a damaged file, which raises whatever pickle does
-            if not kernel.signatures:  # a function that could not be saved is compiled all the same
-                kernel = uncompiled(self.function)
-                kernel.compile(self.signature)  # without a cache: what fails here is the function
+        except Exception:  # no folder for a cache, a full disk, or a damaged file, which can raise any error of pickle
+            if not kernel.signatures:  # a function that could not be saved is compiled nevertheless
+                kernel = make_dispatcher(self.function)
+                kernel.compile(self.signature)  # without a cache: an error here is one of the function
         kernel.disable_compile()
         return kernel
 
     @property
     def _numba_type_(self) -> Any:
-        """What numba asks where another compiled function calls this one."""
+        """The type by which numba compiles calls of this function in other compiled functions."""
         from numba import types
 
         return types.Dispatcher(self.dispatcher)
@@ -59,8 +59,8 @@ class Kernel:
             raise
 
 
-def uncompiled(function: Callable[..., Any]) -> Any:
-    """Return a function that waits to be compiled, without a cache."""
+def make_dispatcher(function: Callable[..., Any]) -> Any:
+    """Return numba's dispatcher of a function, not compiled yet and without a cache."""
     import numba
 
     return numba.njit(error_model="numpy", nogil=True)(function)

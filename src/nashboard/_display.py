@@ -1,7 +1,7 @@
-"""How results show themselves: as a chart, in a notebook as a table with its chart, and as a report.
+"""Displays of results: a chart, a table with its chart in a notebook, and a report.
 
-Charts and report are rooms below those of the results. Results reach them only through this module, which imports them
-by name when they are needed; everywhere else a room imports only from rooms above it.
+The rooms of charts and of the report are below those of the results. Results reach them only through this module, which
+imports them by name when they are needed; everywhere else a room imports only from rooms above it.
 """
 
 import json
@@ -11,20 +11,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
-from nashboard._tables import Result, Table, as_html, plain
+from nashboard._tables import Result, Table, as_html, as_plain_text
 from nashboard.errors import NashboardError
 
 
 def chart(result: Any, **options: Any) -> Any:
     """Draw the result as an Altair chart; options as for the function of `nashboard.charts` that draws it."""
-    return import_module("nashboard.charts.export").chart_of(result, **options)
+    return import_module("nashboard.charts.export").draw_result(result, **options)
 
 
 def mimebundle(result: Any, include: object = None, exclude: object = None) -> dict[str, str]:
-    """Return what a notebook shows: the table, and the chart as a picture that needs neither scripts nor network."""
+    """Return what a notebook shows: the table, and the chart as a picture, without scripts or network."""
     try:
-        picture = import_module("nashboard.charts.export").picture_of(result)
-    except (NashboardError, ImportError):  # there is nothing to draw, or nothing to draw with
+        picture = import_module("nashboard.charts.export").draw_svg(result)
+    except (NashboardError, ImportError):  # no chart for this result, or no package to draw it
         picture = ""
     return {"text/plain": str(result), "text/html": result._repr_html_() + picture}
 
@@ -37,7 +37,7 @@ def write_report(
 
 
 class Drawn(Result):
-    """A result that shows itself as a table and as a chart."""
+    """A result that is shown as a table and as a chart."""
 
     chart = chart
     _repr_mimebundle_ = mimebundle
@@ -51,7 +51,7 @@ class Findings(ABC):
 
     @abstractmethod
     def lines(self) -> tuple[str, ...]:
-        """Return what was found, in sentences."""
+        """Return the findings as sentences."""
 
     @abstractmethod
     def tables(self) -> dict[str, Table]:
@@ -61,8 +61,8 @@ class Findings(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for machines."""
 
-    def shown(self) -> tuple[Table, ...]:
-        """Return the tables of the text."""
+    def text_tables(self) -> tuple[Table, ...]:
+        """Return the tables that are printed as text."""
         return tuple(self.tables().values())
 
     def to_json(self) -> str:
@@ -71,7 +71,7 @@ class Findings(ABC):
         return json.dumps(tagged, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     def __str__(self) -> str:
-        parts = ["\n".join(self.lines()), *map(plain, self.shown()), "\n".join(self.notes)]
+        parts = ["\n".join(self.lines()), *map(as_plain_text, self.text_tables()), "\n".join(self.notes)]
         return "\n\n".join(parts if self.notes else parts[:-1])
 
     chart = chart

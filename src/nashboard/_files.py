@@ -1,9 +1,9 @@
-"""Writing files whole or not at all, temporary folders that are removed, and a cache of texts.
+"""Atomic writes, temporary folders that are removed, and a cache of texts.
 
 A file is written beside its target and then moved into its place, so that a run that is killed leaves the old file or
 the new one. While it writes, a run holds a lock on the unfinished part; a part that can be locked was left by a run
 that was killed, and the next write to the same target removes it. The cache only saves time: where it cannot be
-written, or its content is damaged or of another version, the text is made again.
+written, or its content is damaged or of another version, the text is computed again.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 if sys.platform != "win32":
     import fcntl
 
-# Another name would help; anything else, such as a full disk, is no fault of the user's.
+# Errors that another file name avoids: wrong input. Others, such as a full disk, are not the user's mistake.
 WRONG_NAME = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP, errno.ENOTEMPTY)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 ELSEWHERE = "set TMPDIR to a folder that can be written and has room"
@@ -37,7 +37,7 @@ NO_FOLDER = "No usable temporary directory found"  # as Python words it, with al
 def check_place(path: str | Path) -> None:
     """Raise an error, before long work, if nothing can be written at a path: no such folder, or it is a folder."""
     path = Path(path)
-    with name_refusals(path):
+    with explain_os_errors(path):
         if not path.parent.is_dir():
             raise InputError(f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}, create it first")
         if path.is_dir():
@@ -45,8 +45,8 @@ def check_place(path: str | Path) -> None:
 
 
 @contextlib.contextmanager
-def name_refusals(path: Path) -> Iterator[None]:
-    """Turn what the system refuses while a file is written into one sentence."""
+def explain_os_errors(path: Path) -> Iterator[None]:
+    """Turn an error of the operating system while a file is written into one of ours, of one sentence."""
     try:
         yield
     except OSError as error:
@@ -54,14 +54,14 @@ def name_refusals(path: Path) -> Iterator[None]:
         raise kind(f"cannot write {str(path)!r}: {error.strerror or error}") from None
 
 
-def atomically(path: str | Path, write: Callable[[Path], object]) -> None:
+def write_atomically(path: str | Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a temporary file in the target's folder, then move it into the target's place."""
     path = Path(path)
     check_place(path)
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     lock = None
     try:
-        with name_refusals(path):
+        with explain_os_errors(path):
             remove_abandoned_parts(path)
             lock = create_locked(part)
             write(part)
@@ -72,6 +72,11 @@ def atomically(path: str | Path, write: Callable[[Path], object]) -> None:
             part.unlink(missing_ok=True)
         if lock is not None:
             os.close(lock)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file atomically, with the same line ends on every system."""
+    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
 
 
 WRITERS: dict[str, Callable[["pl.DataFrame", Path], object]] = {
@@ -90,8 +95,8 @@ def write_frame(frame: "pl.DataFrame", path: str | Path) -> None:
     if ending not in WRITERS:
         raise InputError(f"cannot write {str(path)!r}: the name must end in {either(WRITERS)}")
     try:
-        atomically(path, lambda part: WRITERS[ending](frame, part))
-    except pl.exceptions.PolarsError as error:  # where Polars wraps what the system said
+        write_atomically(path, lambda part: WRITERS[ending](frame, part))
+    except pl.exceptions.PolarsError as error:  # Polars wraps errors of the operating system
         raise WriteError(f"cannot write {str(path)!r}: {error}") from None
 
 
@@ -129,7 +134,7 @@ def remove_abandoned_parts(path: Path) -> None:
 
 def describe_no_temporary_folder(error: OSError) -> str:
     """Return one sentence: where no temporary file could be made, why, and what to do."""
-    reason = error.strerror or str(error)  # names the folders itself where none of them can be used
+    reason = error.strerror or str(error)  # lists the folders if none of them can be used
     if NO_FOLDER not in reason:
         reason = f"{tempfile.gettempdir()!r} cannot be used ({reason})"
     return f"cannot make temporary files: {reason}; {ELSEWHERE}"
@@ -171,7 +176,7 @@ def cached_text(name: str, version: str, make: Callable[[], str]) -> str:
     content = text.encode()
     with contextlib.suppress(OSError, NashboardError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        atomically(path, lambda part: part.write_bytes(cache_label(version, content) + b"\n" + content))
+        write_atomically(path, lambda part: part.write_bytes(cache_label(version, content) + b"\n" + content))
     return text
 
 

@@ -1,8 +1,8 @@
 """Threads: how many the linear algebra may use, resampling on all cores, and long calls that Ctrl-C can end.
 
-On small systems threads cost more than they bring, and on a busy machine they wait for each other: a game of
-200 agents can take a hundred times as long with two threads as with one. So small systems use one, and large ones
-all there are.
+On small systems threads cost more time than they save, and on a busy machine they wait for each other: a game of
+200 agents can take a hundred times as long with two threads as with one. So small systems use one thread, and large
+ones use all.
 
 Resamples are spread over threads, since the linear algebra releases the interpreter's lock. Every draw has its own
 stream of random numbers, which depends only on the seed, the question and the number of the draw, so that the answer
@@ -25,15 +25,15 @@ from nashboard._progress import show_progress
 from nashboard.errors import InputError
 
 T = TypeVar("T")
-TOGETHER = 16  # resamples that a worker solves in one go
-WAKE = 0.2  # seconds between looks for Ctrl-C
-ALONE = 1500  # systems up to this size are solved by one thread
+PIECE_SIZE = 16  # resamples that a worker solves at once
+POLL_SECONDS = 0.2  # seconds between checks for Ctrl-C
+ONE_THREAD_SIZE = 1500  # systems up to this size are solved by one thread
 
 
 @cache
-def controller(scipy: bool) -> ThreadpoolController:
-    """Find the libraries once; all that we use are loaded by then."""
-    if scipy:  # its own copy of the library has to be loaded before it can be found
+def find_controller(scipy: bool) -> ThreadpoolController:
+    """Find the loaded libraries, once."""
+    if scipy:  # only a loaded library is found
         import scipy.linalg.lapack as lapack
 
         assert lapack
@@ -41,44 +41,44 @@ def controller(scipy: bool) -> ThreadpoolController:
 
 
 @cache
-def libraries(scipy: bool) -> tuple[Any, ...]:
+def find_blas_libraries(scipy: bool) -> tuple[Any, ...]:
     """Return the linear algebra among the libraries."""
-    return tuple(controller(scipy).select(user_api="blas").lib_controllers)
+    return tuple(find_controller(scipy).select(user_api="blas").lib_controllers)
 
 
 @contextmanager
 def threads_for(size: int, *, scipy: bool = True) -> Iterator[None]:
-    """Use one thread for a system of up to ``ALONE`` agents, and all for a larger one; perhaps numpy's alone."""
-    if size > ALONE or all(library.num_threads == 1 for library in libraries(scipy)):
+    """Use one thread for up to ``ONE_THREAD_SIZE`` agents, else all; ``scipy=False`` limits numpy's library only."""
+    if size > ONE_THREAD_SIZE or all(library.num_threads == 1 for library in find_blas_libraries(scipy)):
         yield
         return
-    with controller(scipy).limit(limits=1, user_api="blas"):
+    with find_controller(scipy).limit(limits=1, user_api="blas"):
         yield
 
 
-def cores() -> int:
+def count_cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def interruptible(work: Callable[[], T]) -> T:
-    """Return what a long call of a library returns; Ctrl-C does not wait for its end."""
-    found: list[T] = []
-    failed: list[BaseException] = []
+def run_interruptibly(work: Callable[[], T]) -> T:
+    """Return the result of a long call into a library; Ctrl-C does not wait for its end."""
+    results: list[T] = []
+    errors: list[BaseException] = []
 
     def run() -> None:
         try:
-            found.append(work())
+            results.append(work())
         except BaseException as error:
-            failed.append(error)
+            errors.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     while thread.is_alive():
-        thread.join(WAKE)  # a signal that another thread of the process takes does not end a wait without end
-    if failed:
-        raise failed[0]
-    return found[0]
+        thread.join(POLL_SECONDS)  # a wait without a limit would miss a signal that another thread received
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class Plan:
         return [np.random.default_rng(seed) for seed in seeds]
 
 
-def plan_of(n_resamples: int, rng: int | np.random.Generator, workers: int | None, progress: bool = False) -> Plan:
+def make_plan(n_resamples: int, rng: int | np.random.Generator, workers: int | None, progress: bool = False) -> Plan:
     """Check the options of resampling."""
     if isinstance(n_resamples, bool) or not isinstance(n_resamples, int | np.integer) or n_resamples < 1:
         raise InputError(f"n_resamples is {n_resamples!r}: it must be a whole number, at least 1 (200 is usual)")
@@ -112,18 +112,18 @@ def plan_of(n_resamples: int, rng: int | np.random.Generator, workers: int | Non
     return Plan(n_resamples=int(n_resamples), seed=seed, workers=workers, progress=progress)
 
 
-def spread_out(work: Callable[[list[np.random.Generator]], T], plan: Plan, question: int, what: str) -> list[T]:
-    """Let the workers do all resamples, in pieces, and return the pieces in order."""
-    pieces = [range(at, min(at + TOGETHER, plan.n_resamples)) for at in range(0, plan.n_resamples, TOGETHER)]
-    found: list[T] = []
+def run_resamples(work: Callable[[list[np.random.Generator]], T], plan: Plan, question: int, what: str) -> list[T]:
+    """Divide all resamples into pieces, compute them on the workers, and return the results in order."""
+    pieces = [range(at, min(at + PIECE_SIZE, plan.n_resamples)) for at in range(0, plan.n_resamples, PIECE_SIZE)]
+    results: list[T] = []
     # one thread of linear algebra for each worker: the workers share the cores
     with threads_for(1), show_progress(what, total=plan.n_resamples, asked=plan.progress) as progress:
-        pool = ThreadPoolExecutor(max_workers=plan.workers or cores())
+        pool = ThreadPoolExecutor(max_workers=plan.workers or count_cores())
         try:
             answers = pool.map(lambda piece: work(plan.streams(question, piece)), pieces)
             for piece, answer in zip(pieces, answers, strict=True):
-                found.append(answer)
+                results.append(answer)
                 progress.advance(len(piece))
         finally:
-            pool.shutdown(cancel_futures=True)  # after Ctrl-C nothing more is started
-    return found
+            pool.shutdown(cancel_futures=True)  # after Ctrl-C no further piece is started
+    return results

@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: on a terminal, where somebody asked for it, and never with ``--quiet``."""
+"""Progress of long work on standard error: on a terminal, if requested, and never with ``--quiet``."""
 
 import sys
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """What work reports while it runs; without a display both methods do nothing."""
+    """The display that running work updates; without one both methods do nothing."""
 
     quiet = False  # set by --quiet, for the whole process
 
@@ -20,7 +20,7 @@ class Progress:
         self.task = task
 
     def step(self, what: str) -> None:
-        """Show what is being done now."""
+        """Show the current step."""
         if self.bars is not None and self.task is not None:
             from rich.markup import escape
 
@@ -34,7 +34,7 @@ class Progress:
 
 @contextmanager
 def show_progress(what: str, *, total: int | None = None, asked: bool = True) -> Iterator[Progress]:
-    """Show a line of progress inside the block: with a bar where the total is known, else with a spinner."""
+    """Show a line of progress inside the block: with a bar if the total is known, else with a spinner."""
     if Progress.quiet or not asked or not sys.stderr.isatty():
         yield Progress()
         return

@@ -1,8 +1,8 @@
-"""Tables as people and machines read them: one value, many renderings.
+"""Tables and their renderings for people and machines.
 
-A `Table` is what a result shows of itself. It is plain data (headings, what each heading means, cells); the renderings
-below turn it into text for a pipe or a terminal, HTML for a notebook, and csv, markdown, LaTeX or json for machines.
-Where a terminal has no room for all columns, the most telling ones are shown, and a line below names the others.
+A `Table` is plain data: headings, the meaning of each heading, and cells. The renderings below turn it into text for a
+pipe or a terminal, HTML for a notebook, and csv, markdown, LaTeX or json for machines. Where a terminal is too narrow
+for all columns, the most important ones are shown, and a line below names the others.
 """
 
 import csv
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-MOST_CHARACTERS = 80  # of a cell in text: one name from a stranger's file must not fill the screen
+MOST_CHARACTERS = 80  # of a cell in text, so that one long name does not fill the screen
 Cell = str | int | float | bool | None
 
 MEANINGS = {  # of columns that mean the same in every table
@@ -54,7 +54,7 @@ NAMES = {*MEANINGS} - {"component", "rank", "games", "outcome", "weight"}  # und
 
 @dataclass(frozen=True)
 class Column:
-    """A heading, what the numbers below it mean, how many decimals they deserve, and how wide text may be.
+    """A heading, the meaning of its numbers, how many decimals are shown, and how wide text may be.
 
     ``cell`` is how `Table.of` finds the cell of an item: a function of the item, the cells of all items by number or
     key, or the name of an attribute, by default the heading.
@@ -75,16 +75,16 @@ class Column:
         """Return the cell of an item."""
         if isinstance(self.cell, str):
             return getattr(item, self.cell or self.name)
-        found = self.cell(item) if callable(self.cell) else self.cell[item]
-        return found.item() if hasattr(found, "item") else found  # a number of numpy
+        cell = self.cell(item) if callable(self.cell) else self.cell[item]
+        return cell.item() if hasattr(cell, "item") else cell  # a number of numpy
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows of cells under columns, with a title and notes below.
+    """Columns, rows of cells, a title, and notes that are printed below.
 
-    ``telling`` names the columns that a narrow screen shows, as many as fit; the others need room for all of them.
-    Without it columns are shown in their order.
+    ``telling`` names the most important columns: a narrow screen shows as many of them as fit, and the others only if
+    there is room for all. Without it columns are chosen in their order.
     """
 
     columns: tuple[Column, ...]
@@ -116,31 +116,32 @@ class Table:
     def cells(self) -> list[list[str]]:
         """Return every cell as people read it."""
         return [
-            [shown(cell, column.decimals) for cell, column in zip(row, self.columns, strict=True)] for row in self.rows
+            [format_cell(cell, column.decimals) for cell, column in zip(row, self.columns, strict=True)]
+            for row in self.rows
         ]
 
     def names(self) -> list[str]:
-        """Return every heading as a screen has room for it."""
-        return [shortened(printable(column.name), column.most) for column in self.columns]
+        """Return every heading, shortened for a screen."""
+        return [shortened(clean_text(column.name), column.most) for column in self.columns]
 
     def short_cells(self) -> list[list[str]]:
-        """Return every cell as a screen has room for it; what machines read is never shortened."""
+        """Return every cell, shortened for a screen; formats for machines are never shortened."""
         return [
             [shortened(cell, column.most) for cell, column in zip(row, self.columns, strict=True)]
             for row in self.cells()
         ]
 
     def numeric(self) -> list[bool]:
-        """Say for each column whether it holds numbers, which are set flush right."""
+        """Return for each column whether all its cells are numbers, which are aligned right."""
         return [all(isinstance(row[k], int | float | None) for row in self.rows) for k in range(len(self.columns))]
 
-    def explained(self, *among: int) -> "Table":
-        """Return the table with a note on the meaning of every column, or of those given; names alone need none."""
+    def with_meanings(self, *among: int) -> "Table":
+        """Return the table with a note on the meaning of every column, or of those given; names need none."""
         meanings: dict[str, list[str]] = {}
         for k in among or range(len(self.columns)):
             column = self.columns[k]
             if (column.meaning or column.name not in NAMES) and not column.meaning.startswith("name"):
-                meanings.setdefault(column.explanation, []).append(printable(column.name))
+                meanings.setdefault(column.explanation, []).append(clean_text(column.name))
         meanings.pop("", None)
         notes = (f"{', '.join(names)}: {text}" for text, names in meanings.items())
         return replace(self, notes=(*self.notes, *notes))
@@ -158,23 +159,23 @@ class Table:
         return polars.DataFrame(self.to_columns(), strict=False)
 
     def to_columns(self) -> dict[str, list[Cell]]:
-        """Return the cells of every column; where two columns share a name, the later one has its number behind it."""
-        found: dict[str, list[Cell]] = {}
+        """Return the cells of every column; where two columns share a name, the number of the later one is appended."""
+        cells: dict[str, list[Cell]] = {}
         for k, column in enumerate(self.columns):
-            name = column.name if column.name not in found else f"{column.name} {k + 1}"
-            found[name] = [None if is_missing(row[k]) else row[k] for row in self.rows]
-        return found
+            name = column.name if column.name not in cells else f"{column.name} {k + 1}"
+            cells[name] = [None if is_missing(row[k]) else row[k] for row in self.rows]
+        return cells
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """Return csv with full precision, and write it to a file if a path is given."""
-        return written(as_csv(self), path)
+        return export_text(as_csv(self), path)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return an HTML table that can be embedded in a page, and write it to a file if a path is given."""
-        return written(as_html(self), path)
+        return export_text(as_html(self), path)
 
     def __str__(self) -> str:
-        return plain(self)
+        return as_plain_text(self)
 
     def _repr_html_(self) -> str:
         return as_html(self)
@@ -186,23 +187,23 @@ def title_of(result: object) -> str:
 
 
 def is_missing(cell: Cell) -> bool:
-    """Say whether a cell has no value."""
+    """Return whether a cell has no value."""
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
-def written(text: str, path: str | Path | None) -> str:
-    """Return a text that was written to a file, if there is one."""
+def export_text(text: str, path: str | Path | None) -> str:
+    """Return the text; write it to a file too if a path is given."""
     if path is not None:
-        from nashboard._files import atomically
+        from nashboard._files import write_text
 
-        atomically(Path(path), lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+        write_text(path, text)
     return text
 
 
 def plain_data(value: Any) -> Any:
     """Return what json can contain: arrays and tuples become lists, dataclasses dictionaries, NaN and infinity None.
 
-    What has a ``to_dict`` of its own is asked for it.
+    An object with a method ``to_dict`` is converted by it.
     """
     if hasattr(value, "to_dict"):
         return value.to_dict()
@@ -220,7 +221,7 @@ def plain_data(value: Any) -> Any:
 
 
 class Tabular(ABC):
-    """What shows itself as a table: 20 rows as text, 50 in a notebook."""
+    """Base class of results that are shown as a table: 20 rows as text, 50 in a notebook."""
 
     @abstractmethod
     def table(self) -> Table:
@@ -235,14 +236,14 @@ class Tabular(ABC):
         return self.table().to_polars()
 
     def __str__(self) -> str:
-        return plain(self.table().head(20))
+        return as_plain_text(self.table().head(20))
 
     def _repr_html_(self) -> str:
         return as_html(self.table().head(50))
 
 
 class Record:
-    """A dataclass of which machines get the fields that are not ``hidden``, and the ``computed`` properties."""
+    """A dataclass that is exported with the fields that are not ``hidden``, and with the ``computed`` properties."""
 
     hidden: ClassVar[tuple[str, ...]] = ()
     computed: ClassVar[tuple[str, ...]] = ()
@@ -254,10 +255,10 @@ class Record:
 
 
 class Result(Record, Tabular):
-    """A record that shows itself as a table, below a sentence where it has one."""
+    """A record that is shown as a table, below its ``sentence`` if it has one."""
 
     def __str__(self) -> str:
-        sentence = getattr(self, "sentence", "")  # the answer, where a result has one
+        sentence = getattr(self, "sentence", "")
         return "\n\n".join([*([sentence] if sentence else []), super().__str__()])
 
     def _repr_html_(self) -> str:
@@ -265,7 +266,7 @@ class Result(Record, Tabular):
         return (f"<p>{html.escape(sentence)}</p>" if sentence else "") + super()._repr_html_()
 
 
-def number(value: float, decimals: int = 3) -> str:
+def format_number(value: float, decimals: int = 3) -> str:
     """Return a number with a fixed count of decimals; never ``-0.000``, and a dash for what is missing."""
     if math.isnan(value):
         return "–"
@@ -274,7 +275,7 @@ def number(value: float, decimals: int = 3) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in whole percent, rounded as `number` rounds it to two decimals; 0% and 100% are exact."""
+    """Return a share in whole percent, rounded as `format_number` rounds it to two decimals; 0% and 100% are exact."""
     whole = round(100 * float(f"{share:.2f}"))
     if whole == 0 and share > 0:
         return "less than 1%"
@@ -291,7 +292,7 @@ def count_of(number: float, things: str) -> str:
     return f"{count(number)} {plural(number, things)}"
 
 
-def shown(cell: Cell, decimals: int) -> str:
+def format_cell(cell: Cell, decimals: int) -> str:
     """Return a cell as people read it."""
     if cell is None:
         return "–"
@@ -299,11 +300,11 @@ def shown(cell: Cell, decimals: int) -> str:
         return "yes" if cell else "no"
     if isinstance(cell, int):
         return f"{cell:,}"
-    return number(cell, decimals) if isinstance(cell, float) else printable(cell)
+    return format_number(cell, decimals) if isinstance(cell, float) else clean_text(cell)
 
 
-def printable(text: str) -> str:
-    """Return a name without line breaks or control characters: it may come from a stranger's file."""
+def clean_text(text: str) -> str:
+    """Return a name without line breaks or control characters, which a file from elsewhere may contain."""
     return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
 
 
@@ -315,7 +316,7 @@ def width(text: str) -> int:
     )
 
 
-def plain(table: Table) -> str:
+def as_plain_text(table: Table) -> str:
     """Return aligned plain text."""
     names, cells, numeric = table.names(), table.short_cells(), table.numeric()
     widths = [max(map(width, column)) for column in zip(names, *cells, strict=True)]
@@ -428,56 +429,56 @@ if TYPE_CHECKING:
 GAP = 2  # spaces between columns
 WHOLE_NAME = 30  # a name of so many characters is shown whole
 NARROW = 16  # sentences are wrapped no narrower than this
-LONGEST = 400  # characters of a sentence: one name from a stranger's file must not fill the screen
+LONGEST = 400  # characters of a sentence, so that one long name does not fill the screen
 EVERYTHING = "a wider terminal, --format csv or | less -S shows them"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Room:
-    """How wide a column would like to be, and how narrow it can be; only text uses what lies between."""
+class WidthLimits:
+    """The minimum and the preferred width of a column; only text may have a width between them."""
 
-    least: int
-    wish: int
+    minimum: int
+    preferred: int
     stretches: bool
 
 
-def on_screen(table: Table, columns: int, *, explained: bool = False) -> "rich.console.Group":
-    """Return a title, a table and its notes for a terminal of so many columns; explained, with what numbers mean."""
+def as_terminal_table(table: Table, columns: int, *, explained: bool = False) -> "rich.console.Group":
+    """Return title, table and notes for a terminal of this width; ``explained`` adds the meanings of columns."""
     import rich.box
     import rich.console
     import rich.table
     import rich.text
 
-    names = [wrappable(printable(column.name), WHOLE_NAME, WHOLE_NAME // 2) for column in table.columns]
+    names = [shorten_words(clean_text(column.name), WHOLE_NAME, WHOLE_NAME // 2) for column in table.columns]
     cells = [
         [shortened(text, max(column.most, LONGEST)) for text in texts]
         for column, texts in zip(table.columns, zip(*table.cells(), strict=True), strict=True)
     ] or [[] for _ in names]
     numeric = table.numeric()
-    rooms = [room(name, texts, numbers) for name, texts, numbers in zip(names, cells, numeric, strict=True)]
-    kept = most_telling(table, rooms, columns)
-    widths = shared([rooms[k] for k in kept], columns)
-    drawn = rich.table.Table(box=rich.box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
+    limits = [measure_column(name, texts, numbers) for name, texts, numbers in zip(names, cells, numeric, strict=True)]
+    kept = choose_columns(table, limits, columns)
+    widths = divide_width([limits[k] for k in kept], columns)
+    grid = rich.table.Table(box=rich.box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
     for k, size in zip(kept, widths, strict=True):
-        drawn.add_column(rich.text.Text(names[k]), justify="right" if numeric[k] else "left", width=size)
-    for row in zip(*(fitting(cells[k], size) for k, size in zip(kept, widths, strict=True)), strict=True):
-        drawn.add_row(*map(rich.text.Text, row))
+        grid.add_column(rich.text.Text(names[k]), justify="right" if numeric[k] else "left", width=size)
+    for row in zip(*(fit_texts(cells[k], size) for k, size in zip(kept, widths, strict=True)), strict=True):
+        grid.add_row(*map(rich.text.Text, row))
     hidden = [name for k, name in enumerate(names) if k not in kept]
-    notes = [*(table.explained(*kept) if explained else table).notes]
+    notes = [*(table.with_meanings(*kept) if explained else table).notes]
     notes += [f"no room for {', '.join(hidden)}: {EVERYTHING}"] if hidden else []
     title = [rich.text.Text(table.title, style="table.title")] if table.title else []
-    return rich.console.Group(*title, drawn, *(rich.text.Text(note, style="table.caption") for note in notes))
+    return rich.console.Group(*title, grid, *(rich.text.Text(note, style="table.caption") for note in notes))
 
 
-def room(name: str, texts: Sequence[str], numbers: bool) -> Room:
-    """Return how much room a column needs: numbers as they are, text up to a long name; headings wrap at spaces."""
+def measure_column(name: str, texts: Sequence[str], numbers: bool) -> WidthLimits:
+    """Return the widths of a column: numbers in full, text at least up to a long name; headings wrap at spaces."""
     heading, widest = max(map(width, name.split()), default=0), max(map(width, texts), default=0)
-    least = widest if numbers else min(widest, max(NARROW, telling_width(texts)))
-    return Room(least=max(heading, least), wish=max(width(name), widest), stretches=not numbers)
+    minimum = widest if numbers else min(widest, max(NARROW, measure_distinct_words(texts)))
+    return WidthLimits(minimum=max(heading, minimum), preferred=max(width(name), widest), stretches=not numbers)
 
 
-def telling_width(texts: Sequence[str]) -> int:
-    """Return how wide the words of a column must be shown: long ones only as far as they stay different."""
+def measure_distinct_words(texts: Sequence[str]) -> int:
+    """Return the width at which the words of a column stay different when longer ones are shortened to it."""
     words = {word for text in texts for word in text.split()}
     longest = max(map(width, words), default=0)
     for most in range(WHOLE_NAME, longest, 10):
@@ -487,44 +488,44 @@ def telling_width(texts: Sequence[str]) -> int:
     return longest
 
 
-def most_telling(table: Table, rooms: Sequence[Room], columns: int) -> list[int]:
-    """Return the positions of the columns that are shown: at least one, and no later one before an earlier one."""
+def choose_columns(table: Table, limits: Sequence[WidthLimits], columns: int) -> list[int]:
+    """Return the positions of the columns that fit, in order: the most important ones first, and at least one."""
     place = {column.name: k for k, column in enumerate(table.columns)}
     first = [place[name] for name in table.telling if name in place]
-    rest = [k for k in range(len(rooms)) if k not in first]
+    rest = [k for k in range(len(limits)) if k not in first]
     kept: list[int] = []
     left = columns + GAP
     for group in [*([k] for k in first), rest] if first else ([k] for k in rest):
-        left -= sum(rooms[k].least + GAP for k in group)
+        left -= sum(limits[k].minimum + GAP for k in group)
         if left < 0 and kept:
             break
         kept += group
     return sorted(kept)
 
 
-def shared(rooms: Sequence[Room], columns: int) -> list[int]:
-    """Return the width of every column: all wishes if they fit, else what is over goes to text in proportion."""
-    inside = columns - GAP * (len(rooms) - 1)
-    if sum(room.wish for room in rooms) <= inside:
-        return [room.wish for room in rooms]
-    widths = [min(room.least, inside) for room in rooms]
+def divide_width(limits: Sequence[WidthLimits], columns: int) -> list[int]:
+    """Return the width of every column: the preferred ones if they fit, else text columns share what is left."""
+    inside = columns - GAP * (len(limits) - 1)
+    if sum(one.preferred for one in limits) <= inside:
+        return [one.preferred for one in limits]
+    widths = [min(one.minimum, inside) for one in limits]
     for _ in range(inside - sum(widths)):
-        short = [k for k, room in enumerate(rooms) if room.stretches and widths[k] < room.wish]
-        if short:
-            widths[min(short, key=lambda k: widths[k] / rooms[k].wish)] += 1
+        narrow = [k for k, one in enumerate(limits) if one.stretches and widths[k] < one.preferred]
+        if narrow:
+            widths[min(narrow, key=lambda k: widths[k] / limits[k].preferred)] += 1
     return widths
 
 
-def fitting(texts: Sequence[str], size: int) -> list[str]:
-    """Return texts that wrap at spaces within a width: words that are too long keep their two ends."""
+def fit_texts(texts: Sequence[str], size: int) -> list[str]:
+    """Return texts that wrap at spaces within a width; words that are too long are shortened in the middle."""
     wide = any(width(text) != len(text) for text in texts)
     most = max(3, size // 2 if wide else size)  # characters that take two columns each
     if all(width(word) <= size for text in texts for word in text.split()):
         return list(texts)
     head = distinct_head([word for text in texts for word in text.split()], most)
-    return [wrappable(text, most, head) for text in texts]
+    return [shorten_words(text, most, head) for text in texts]
 
 
-def wrappable(text: str, most: int, head: int) -> str:
-    """Return a text whose words are at most so long."""
+def shorten_words(text: str, most: int, head: int) -> str:
+    """Return a text whose words have at most ``most`` characters, ``head`` of them before the ellipsis."""
     return " ".join(shorten_to(word, most, head) for word in text.split(" "))

@@ -22,8 +22,8 @@ def plural(count: float, thing: str) -> str:
     return before + space + (one if count == 1 else several)
 
 
-def about(count: int) -> int:
-    """Return a rough count with the two digits that are known: ``about(46030)`` is 46000."""
+def round_count(count: int) -> int:
+    """Return an estimated count rounded to two digits: ``round_count(46030)`` is 46000."""
     return round(count, 2 - len(str(count))) if count > 99 else count
 
 
@@ -38,12 +38,12 @@ def rows_have(count: int, things: str = "rows") -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return `` (did you mean 'x'?)`` for the known word most similar to this one, or nothing."""
-    close = closest(word, known)
+    """Return `` (did you mean 'x'?)`` for the known word most similar to this one, or an empty text."""
+    close = find_closest(word, known)
     return "" if close is None else f" (did you mean {shortened(close)!r}?)"
 
 
-def closest(word: str, known: Iterable[str]) -> str | None:
+def find_closest(word: str, known: Iterable[str]) -> str | None:
     """Return the known word most similar to this one, if any is similar."""
     if len(word) > LONGEST_WORD:
         return None
@@ -53,7 +53,7 @@ def closest(word: str, known: Iterable[str]) -> str | None:
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """Return a text of at most ``most`` characters: a longer one keeps its two ends around an ellipsis."""
+    """Return a text of at most ``most`` characters; the middle of a longer one becomes an ellipsis."""
     return text if len(text) <= most else f"{text[: most // 2]}…{text[len(text) - (most - 1) // 2 :]}"
 
 
@@ -81,7 +81,7 @@ def either(names: Iterable[object]) -> str:
 
 
 def listed(names: Iterable[object], most: int = 5) -> str:
-    """Return ``'a', 'b', 'c' and 4 more``: quoted names for a message, never a screenful."""
+    """Return ``'a', 'b', 'c' and 4 more``: at most ``most`` quoted names for a message."""
     quoted = [repr(shortened(name) if isinstance(name, str) else name) for name in names]
     if len(quoted) > most:
         return f"{', '.join(quoted[:most])} and {len(quoted) - most:,} more"

@@ -1,4 +1,4 @@
-"""Array types, and the one place where arrays from outside become ours."""
+"""Array types, and the conversion of arrays from outside."""
 
 from dataclasses import fields
 from functools import lru_cache
@@ -16,22 +16,22 @@ Bools = NDArray[np.bool_]
 
 
 def read_only(array: NDArray[T]) -> NDArray[T]:
-    """Return the array itself, closed for writing."""
+    """Make an array read-only and return it."""
     array.setflags(write=False)
     return array
 
 
 def freeze(record: Any) -> None:
-    """Close all arrays of a dataclass for writing."""
+    """Make all arrays of a dataclass read-only."""
     for one in fields(record):
         if isinstance(array := getattr(record, one.name), np.ndarray):
             read_only(array)
 
 
 def floats(values: ArrayLike, what: str, *, ndim: int) -> Floats:
-    """Return a fresh array of 64-bit floats with ``ndim`` axes, or say why that cannot be done."""
+    """Return a new array of 64-bit floats with ``ndim`` axes, or raise an error that names the reason."""
     try:
-        given = np.asanyarray(unmasked(values, what))
+        given = np.asanyarray(refuse_masked_rows(values, what))
         refuse_unreal(given, what)
         array = np.array(given, dtype=np.float64, subok=False)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
@@ -49,7 +49,7 @@ def rank_descending(values: Floats, apart: float) -> Ints:
 
     Ties are chained from one value to the next, so the ranks do not depend on the order.
     """
-    given = values.tolist()  # of few agents, where calls of numpy would take longest
+    given = values.tolist()  # there are few agents: calls of numpy would take longer
     ranks, rank, above = [0] * len(given), 0, np.inf
     for place, k in enumerate(sorted(range(len(given)), key=given.__getitem__, reverse=True), 1):
         rank = rank if above - given[k] <= apart else place
@@ -57,9 +57,9 @@ def rank_descending(values: Floats, apart: float) -> Ints:
     return read_only(np.array(ranks, dtype=np.intp))
 
 
-def unmasked(values: Any, what: str) -> Any:
+def refuse_masked_rows(values: Any, what: str) -> Any:
     """Return the values, or raise an error if a row of a list has masked cells, which numpy drops."""
-    kinds = set(map(type, values)) if isinstance(values, list | tuple) else ()  # few, of however many values
+    kinds = set(map(type, values)) if isinstance(values, list | tuple) else ()
     if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
         for row in values:
             refuse_unreal(row, what)
@@ -76,7 +76,7 @@ def refuse_unreal(array: NDArray[Any], what: str) -> None:
 
 
 def square(values: ArrayLike, what: str) -> Floats:
-    """Return a fresh square matrix of floats."""
+    """Return a new square matrix of floats."""
     array = floats(values, what, ndim=2)
     if array.shape[0] != array.shape[1]:
         rows, columns = array.shape
@@ -85,7 +85,7 @@ def square(values: ArrayLike, what: str) -> Floats:
 
 
 def frozen_copy(values: Any, dtype: type[Any] = np.float64) -> NDArray[Any]:
-    """Return a contiguous copy that nobody can write to; an array that owns such numbers is returned itself."""
+    """Return a contiguous read-only copy; an array that already is one and owns its data is returned itself."""
     if type(values) is np.ndarray and values.dtype == dtype:
         flags = values.flags
         if flags.owndata and flags.c_contiguous and not flags.writeable:

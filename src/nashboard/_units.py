@@ -12,6 +12,6 @@ CYCLIC_PER_LOGIT = math.sqrt(POINTS_PER_LOGIT)
 
 
 def win_probability(points: float) -> float:
-    """Return the probability that a lead of so many points wins; never an overflow."""
+    """Return the probability that a lead of so many points wins; this form does not overflow."""
     x = points / POINTS_PER_LOGIT
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from nashboard._text import either, nearest, shortened
 
-LONGEST = 2000  # characters of a message: one that repeats a whole file helps nobody
+LONGEST = 2000  # characters of a message
 
 Options = Mapping[str, object]
 Spelling = Callable[[str, object], str | None]
@@ -27,7 +27,7 @@ class NashboardError(Exception):
     message
         One sentence: where, what is wrong, what is allowed.
     hint
-        What to do about it. ``{name}`` stands for the option of that name, ``{option}`` for the only one.
+        What to do about it. ``{name}`` is replaced by the option of that name, ``{option}`` by the only one.
     option
         The option that the hint is about, or a dictionary of options and suggested values (None: no value).
         Python spells ``components=``, the command line ``--components`` or ``-r separator=,``; a command that
@@ -83,14 +83,14 @@ class MissingExtraError(NashboardError, ImportError):
 
 
 def check_choice(value: str, allowed: Collection[str], what: str) -> str:
-    """Return a word that is one of those allowed; else raise an error that lists them."""
+    """Return a value that is one of those allowed; else raise an error that lists them."""
     if value not in allowed:
         raise InputError(f"there is no {what} {value!r}{nearest(str(value), allowed)}: use {either(allowed)}")
     return value
 
 
 def check_level(level: object) -> None:
-    """Refuse a level that is not a confidence."""
+    """Raise an error if a level is not a confidence level."""
     if not (isinstance(level, float) and 0.5 <= level < 1):
         raise InputError(f"the level is {level!r}: it is a confidence between 0.5 and 1, such as 0.95")
 
@@ -101,5 +101,5 @@ def spell_in_python(name: str, value: object) -> str:
 
 
 def one_line(message: str) -> str:
-    """Return a message on one line and of bounded length."""
+    """Return a message on one line, shortened if it is very long."""
     return shortened(" ".join(message.splitlines()), LONGEST)

@@ -52,7 +52,7 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         LOG.replace(",", ";"),
         "matches",
         {"separator": ","},
-        "single column 'model_a;model_b;winner' .* separated by a semicolon: pass separator=';'",
+        "single column 'model_a;model_b;winner': cells must be separated by a comma, a tab, a semicolon, a bar",
     ),
     "a file with no separator at all": ("log.csv", "hello\nworld\n", "matches", {}, "has a single column 'hello'"),
     "bytes that are not UTF-8": (
@@ -86,7 +86,7 @@ CASES: dict[str, tuple[str, str | bytes, str, dict[str, Any], str]] = {
         LOG.replace("model_b", "modelb"),
         "matches",
         {},
-        r"no columns for the two agents .*'model_a' is there but 'model_b' is not \(did you mean 'modelb'\?\)",
+        "no columns for the two agents of a match; its columns are 'model_a', 'modelb' and 'winner'",
     ),
     "a column the user misspelt": (
         "log.csv",

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import chess.pgn
@@ -197,9 +198,9 @@ def test_a_dictionary_of_numbered_columns_is_a_table_and_not_runs() -> None:
 
 def test_numbers_among_the_words_of_a_category_are_scores() -> None:
     frame = pl.DataFrame(
-        {"model": ["x", "y", "z"], "go": ["0.1", "n/a", "45%"]}, schema_overrides={"go": pl.Categorical}
+        {"model": ["x", "y", "z"], "go": ["10%", "n/a", "45%"]}, schema_overrides={"go": pl.Categorical}
     )
-    assert table(nb.read_scores(frame)) == {"x": {"go": 0.1}, "z": {"go": 45.0}}
+    assert table(nb.read_scores(frame)) == {"x": {"go": 10.0}, "z": {"go": 45.0}}
 
 
 def test_a_first_column_that_repeats_is_not_taken_for_agents(tmp_path: Path) -> None:
@@ -242,6 +243,24 @@ def test_a_bye_is_advised_to_be_left_out_and_a_matrix_without_names_is_named_so(
             nb.read(write(tmp_path, text))
 
 
+def test_games_of_an_opening_can_be_a_cluster(tmp_path: Path) -> None:
+    rng, games, rows = np.random.default_rng(4), [], []
+    for k in range(60):
+        a, b = rng.choice(list("ABCD"), 2, replace=False)
+        result, opening = str(rng.choice(["1-0", "0-1", "1/2-1/2"])), f"start {k // 4}"
+        tag = f'[FEN "{opening}"]\n[ECO "B00"]' if k % 2 else f'[Opening "{opening}"]'
+        games.append(f'[White "{a}"]\n[Black "{b}"]\n[Result "{result}"]\n{tag}\n\n1. e4 {result}\n\n')
+        rows.append((a, b, result, opening))
+    path = write(tmp_path, "".join(games), "games.pgn")
+    log = pl.DataFrame(rows, schema=["white", "black", "result", "opening"], orient="row")
+    there, here = (nb.elo(nb.read_matches(data, cluster="opening")) for data in (log, path))
+    np.testing.assert_allclose(sorted(here.stderr), sorted(there.stderr))
+    assert not np.allclose(sorted(here.stderr), sorted(nb.elo(nb.read_matches(path)).stderr))
+    plain = re.sub(r"\[(FEN|ECO|Opening).*\n", "", path.read_text())
+    with pytest.raises(nb.InputError, match="no column 'opening'"):
+        nb.read_matches(write(tmp_path, plain, "plain.pgn"), cluster="opening")
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_games_are_those_that_python_chess_finds(seed: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(seed)
@@ -253,7 +272,7 @@ def test_games_are_those_that_python_chess_finds(seed: int, tmp_path: Path) -> N
         text += "\n".join(rng.permutation(tags)) + "\n\n" + str(rng.choice(moves)) + "\n" * int(rng.integers(2, 4))
     stream, found = io.StringIO(text), []
     while (game := chess.pgn.read_headers(stream)) is not None:
-        found.append(tuple(game[tag] for tag in ("White", "Black", "Result", "Date")))
+        found.append((*(game[tag] for tag in ("White", "Black", "Result", "Date")), ""))
     assert list(iterate_pgn(PlainFile(path=write(tmp_path, text, "games.pgn"), name="games"))) == found
 
 

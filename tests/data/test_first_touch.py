@@ -97,7 +97,7 @@ READ = {
     "kaggle_lb.csv": "scores-wide: Scores(2 agents x 1 task, raw)",
     "d4rl.md": "scores-by-task: Scores(3 agents x 3 tasks, raw)",
     "hellaswag_long.csv": "scores-long: Scores(2 agents x 2 tasks, raw)",
-    "results_tree.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "results_tree.json": "scores-long: Scores(2 agents x 2 tasks, raw)",
     "challonge.json": "matches: Matches(3 agents, 2 of 3 pairs met, 2 games)",
     "arena_vote.jsonl": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
     "arena_conversations.jsonl": "chatbot-arena: Matches(3 agents, 2 of 3 pairs met, 2 games)",
@@ -111,7 +111,7 @@ READ = {
     "helm_runs.csv": "scores-wide: Scores(3 agents x 5 tasks, raw)",
     "humaneval.jsonl": "scores-long: Scores(2 agents x 3 tasks, raw)",
     "lichess_api.ndjson": "matches: Matches(3 agents, 2 of 3 pairs met, 2 games)",
-    "mmlu_by_subject.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "mmlu_by_subject.json": "scores-long: Scores(2 agents x 2 tasks, raw)",
     "model_index.json": "scores-long: Scores(2 agents x 2 tasks, raw)",
     "mt_bench_pairwise.jsonl": "mt-bench: Matches(3 agents, 2 of 3 pairs met, 2 games)",
     "mteb_long.csv": "scores-long: Scores(2 agents x 2 tasks, raw)",
@@ -139,6 +139,27 @@ READ = {
     "payoff_matrix.json": "payoff-matrix (payoffs): Payoffs(3 agents, given, largest 0.3)",
     "mteb_board.csv": "scores-wide: Scores(3 agents x 6 tasks, raw)",
     "bigcodebench.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "arrows.csv": "scores-wide: Scores(3 agents x 4 tasks, raw)",
+    "spread_in_brackets.csv": "scores-wide: Scores(3 agents x 3 tasks, raw)",
+    "wandb.csv": "scores-wide: Scores(3 agents x 3 tasks, raw)",
+    "contest.csv": "scores-wide: Scores(3 agents x 4 tasks, raw)",
+    "results_by_model.json": "scores-long: Scores(2 agents x 2 tasks, raw)",
+    "results_below.json": "scores-long: Scores(2 agents x 2 tasks, raw)",
+    "percent_long.csv": "scores-long: Scores(2 agents x 2 tasks, raw)",
+    "percent_rates.csv": "pair-rates: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "vote_counts.csv": "pair-counts: Matches(3 agents, 3 of 3 pairs met, 308 games)",
+    "checkpoints.csv": "pair-counts: Matches(3 agents, 3 of 3 pairs met, 44 games)",
+    "no_contest.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "graded_labels.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "llm_pairs.csv": "matches: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "pokemon.csv": "matches: Matches(5 agents, 4 of 10 pairs met, 4 games)",
+    "rewards.jsonl": "two-scores: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "returns.csv": "two-scores: Matches(3 agents, 3 of 3 pairs met, 3 games)",
+    "row_per_team.csv": "two-scores: Matches(3 agents, 2 of 3 pairs met, 3 games)",
+    "columns_and_data.json": "scores-wide: Scores(2 agents x 2 tasks, raw)",
+    "average_rank.csv": "scores-wide: Scores(3 agents x 1 task, raw)",
+    "grades_by_prompt.csv": "scores-by-task: Scores(3 agents x 3 tasks, raw)",
+    "winner_objects.json": "winner-loser: Matches(3 agents, 3 of 3 pairs met, 3 games)",
 }
 NAMED = {
     "aider.yml": "is YAML, which is not read: convert it to json",
@@ -156,6 +177,12 @@ NAMED = {
     "saved_page.csv": "is a web page or XML, which is not read: download the file itself",
     "without_header.csv": "closest is a log of matches without column names: 'beta' is in the first line and below",
     "finished_arena.csv": "is a finished leaderboard .*: ratings cannot be evaluated again",
+    "fide_list.txt": "is a finished leaderboard .*: ratings cannot be evaluated again",
+    "swiss_crosstable.csv": "is a finished leaderboard .*: ratings cannot be evaluated again",
+    "engine_standings.txt": "is a finished leaderboard .*: ratings cannot be evaluated again",
+    "places.csv": "a log of games of several agents, with the place of each in 'rank': write a row for each two",
+    "races.csv": "a log of games of several agents, with the place of each in 'position'",
+    "mixed_percentages.csv": "2 of 3 scores on 'mmlu' have a per cent sign and the others have none",
 }
 
 
@@ -348,6 +375,11 @@ WINS = {  # of the first in each pair of agents: wins, draws, losses
     "boxing.csv": {("ada", "bo"): (1, 0, 0), ("ada", "cy"): (0, 1, 0), ("bo", "cy"): (0, 0, 1)},
     "rps.csv": {("alpha", "beta"): (10, 2, 5), ("alpha", "gamma"): (9, 3, 3), ("beta", "gamma"): (8, 1, 8)},
     "crosstable.csv": {("alpha", "beta"): (1.5, 0, 0.5), ("alpha", "gamma"): (2, 0, 0), ("beta", "gamma"): (1, 0, 1)},
+    "checkpoints.csv": {("s1", "s2"): (10, 1, 5), ("s1", "s3"): (9, 0, 3), ("s2", "s3"): (7, 2, 7)},
+    "graded_labels.csv": {("x", "y"): (1, 0, 0), ("x", "z"): (0, 1, 0), ("y", "z"): (0, 0, 1)},
+    "rewards.jsonl": {("v1", "v2"): (1, 0, 0), ("v1", "v3"): (0, 1, 0), ("v2", "v3"): (0, 0, 1)},
+    "row_per_team.csv": {("CHS", "NYK"): (1, 0, 0), ("NYK", "TRH"): (2, 0, 0)},
+    "winner_objects.json": {("a", "b"): (1, 0, 0), ("a", "c"): (1, 0, 0), ("b", "c"): (1, 0, 0)},
 }
 
 
@@ -356,9 +388,63 @@ def test_who_won_is_understood(name: str) -> None:
     assert counts(touched(name)) == WINS[name]
 
 
+def test_arrows_in_names_say_which_tasks_are_good_when_low(tmp_path: Path) -> None:
+    assert low_is_good(touched("arrows.csv")) == {"FID ↓", "LPIPS(↓)"}
+    (tmp_path / "long.csv").write_text("model,task,score\nx,FID ↓,1\nx,IS ↑,2\ny,FID ↓,2\ny,IS ↑,1\n")
+    assert low_is_good(nb.read_scores(tmp_path / "long.csv")) == {"FID ↓"}
+    assert not low_is_good(nb.read_scores(TOUCH / "arrows.csv", lower_is_better=False))
+
+
+def test_games_without_a_decision_are_left_out_and_a_row_of_one_team_has_no_first_side() -> None:
+    assert left_out(touched("no_contest.csv")) == [("rows", 1, "they were not finished (No Contest)")]
+    assert touched("row_per_team.csv").sides is None
+
+
+def test_scores_by_agent_and_task_keep_the_errors_beside_them() -> None:
+    scores = touched("results_by_model.json")
+    assert table(scores)["model-b"] == {"arc_easy": 0.6, "hellaswag": 0.45}
+    assert table(scores, "stderr")["model-b"] == {"arc_easy": 0.01, "hellaswag": 0.02}
+    assert table(touched("mmlu_by_subject.json"), "n")["beta"] == {"algebra": 100, "law": 50}
+
+
+@pytest.mark.parametrize(
+    ("text", "task"),
+    [
+        ("task,x,y\nmmlu,45%,0.5\nppl,12.5,9.5\n", "mmlu"),
+        ("model,task,score\nx,mmlu,45%\ny,mmlu,0.5\n", "mmlu"),
+        ("task,x,y\nmmlu,45%,0\nppl,12.5,9.5\n", ""),
+        ("model,task,score\nx,mmlu,45%\ny,mmlu,0\nx,ppl,12.5\n", ""),
+    ],
+)
+def test_percentages_are_not_mixed_with_other_numbers_of_a_task(text: str, task: str, tmp_path: Path) -> None:
+    (tmp_path / "file.csv").write_text(text)
+    if not task:
+        assert table(nb.read_scores(tmp_path / "file.csv"))["x"] == {"mmlu": 45, "ppl": 12.5}
+        return
+    with pytest.raises(nb.InputError, match=f"1 of 2 scores on '{task}' have a per cent sign"):
+        nb.read_scores(tmp_path / "file.csv")
+
+
+@pytest.mark.parametrize("column", ["choice", "preferred", "winner_side_chosen"])
+def test_a_choice_of_0_and_1_may_be_a_place_and_is_not_guessed(column: str) -> None:
+    log = pl.DataFrame({"model_a": ["x", "y", "x"], "model_b": ["y", "z", "z"], column: [0, 1, 1]})
+    with pytest.raises(nb.InputError, match="0 and 1 may be the first and the second agent, or a loss and a win"):
+        nb.read_matches(log, outcome=column)
+
+
+def test_even_counts_and_sizes_of_models_that_are_averaged_are_noted() -> None:
+    games = nb.read_matches({"agent": ["x", "y", "z"], "x": [0, 5, 7], "y": [5, 0, 2], "z": [7, 2, 0]})
+    assert "every pair is even: if these are numbers of games" in notes(games)
+    scores = pl.DataFrame(
+        {"model": ["x", "x", "y", "y"], "size": ["7b", "13b"] * 2, "task": "go", "score": [1, 2, 3, 4]}
+    )
+    assert "differ in 'size' are averaged as runs" in notes(nb.read_scores(scores))
+
+
 def test_what_is_not_said_by_a_table_is_noted() -> None:
     assert "'winner' is taken for the outcome, not 'result'" in notes(touched("ipl.csv"))
-    assert "numbers behind ± in 'PPO', 'SAC' and 'TD3' are not used" in notes(touched("rl_wide_pm.csv"))
+    assert "numbers behind ± or in brackets in 'PPO', 'SAC' and 'TD3' are not used" in notes(touched("rl_wide_pm.csv"))
+    assert touched("spread_in_brackets.csv").values[0].tolist() == [52.3, 70.1, 88.1]
     assert "'n_games' is the number of games of each pair" in notes(touched("pairwise_winrate.csv"))
     assert left_out(touched("crosstable.csv")) == [("columns", 2, "not an agent: 'Rank' and 'Score'")]
     assert touched("livebench_judgment.jsonl").groups == ("math", "math")

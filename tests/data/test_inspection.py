@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import nashboard as nb
-from nashboard._tables import plain
+from nashboard._tables import as_plain_text
 from nashboard.data.inspection import inspected
 
 
@@ -89,6 +89,6 @@ def test_names_that_differ_only_in_case_are_pointed_out(tmp_path: Path) -> None:
 def test_one_huge_name_does_not_fill_the_screen(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text(f"model,t,u\n{'x' * 20_000},1,2\n{'y' * 20_000},1,2\n{'z' * 20_000},3,\n")
-    shown = plain(inspected(nb.read_scores(path)).table())
+    shown = as_plain_text(inspected(nb.read_scores(path)).table())
     assert max(map(len, shown.splitlines())) < 1000
     assert "xx…xx" in shown

@@ -2,6 +2,7 @@
 
 from dataclasses import FrozenInstanceError
 from random import Random
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -216,3 +217,9 @@ def test_an_error_about_a_huge_name_is_still_one_short_sentence() -> None:
     with pytest.raises(nb.InputError, match="there is no agent 'zzz") as caught:
         matches.select(["z" * 5000])
     assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("games", [100, np.full((2, 2), 100.0)])
+def test_numbers_of_games_are_not_taken_for_names(games: Any) -> None:
+    with pytest.raises(nb.InputError, match=r"must be a list of names, not .*: pass other arguments by keyword"):
+        nb.Matches.from_win_rates([[0.5, 0.6], [0.4, 0.5]], games)

@@ -231,14 +231,18 @@ def test_parts_at_an_address_may_differ_as_parts_of_a_folder_may(pattern: str, t
 
 
 @pytest.mark.parametrize("where", ["frame", "parquet", "address", "sqlite"])
-def test_weights_that_are_text_are_refused_alike_with_what_to_do(where: str, tmp_path: Path) -> None:
-    table = pl.DataFrame(LOG | {"weight": ["1", "2"]})
-    path = put(tmp_path / "log.parquet", weight=["1", "2"])
-    source: Any = {"frame": table, "parquet": path, "address": f"file://{path}"}.get(where)
-    if where == "sqlite":
-        source = in_sqlite({name: table[name].to_list() for name in table.columns}, tmp_path)
-    with pytest.raises(nb.InputError, match=r"'weight' contains String: a weight is a number; cast the column"):
-        nb.read_matches(source)
+def test_weights_that_are_text_are_numbers_everywhere(where: str, tmp_path: Path) -> None:
+    def read(weight: list[str]) -> nb.Matches:
+        table = pl.DataFrame(LOG | {"weight": weight})
+        path = put(tmp_path / "log.parquet", weight=weight)
+        source: Any = {"frame": table, "parquet": path, "address": f"file://{path}"}.get(where)
+        if where == "sqlite":
+            source = in_sqlite({name: table[name].to_list() for name in table.columns}, tmp_path)
+        return nb.read_matches(source)
+
+    assert read(["1", "2"]).n_games == 3
+    with pytest.raises(nb.InputError, match="column 'weight': 1 row has a weight that is missing, negative or not fin"):
+        read(["1", "much"])
 
 
 def test_weights_of_text_files_are_numbers(tmp_path: Path) -> None:

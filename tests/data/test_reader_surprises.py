@@ -176,7 +176,7 @@ def test_json_lines_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
     [
         (lambda: nb.read_matches(pd.DataFrame([["x", "y", "a"]])), "a column called 0: names of columns must be text"),
         (lambda: nb.read_matches(pd.DataFrame([[1, 2]], columns=["a", "a"])), "the frame has the column 'a' more than once: column names must be unique"),
-        (lambda: nb.read_matches(pl.DataFrame({"a": ["x"], "b": ["y"], "winner": ["a"], "weight": ["two"]})), "a weight is a number"),
+        (lambda: nb.read_matches(pl.DataFrame({"a": ["x"], "b": ["y"], "winner": ["a"], "weight": ["two"]})), "a weight that is missing, negative or not finite"),
         (lambda: nb.read_matches("~nobody-of-this-name/x"), "is not a file name|there is no file"),
         (lambda: nb.read_matches(""), "the name of the file is empty"),
         (lambda: nb.Matches.from_counts([[0, 1], [1, 0]], ["a", "b"]).merge({"z": "ab"}), "must be a list of agents"),

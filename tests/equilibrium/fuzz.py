@@ -9,6 +9,7 @@ where a solve raises, where a certificate exceeds 1e-9, where a weight is negati
 the value is not the one of an exact solve in fractions, where fractions refute that an equilibrium is the only one, and
 where order or copies move a weight, an average or who is a clone of whom. Where ties are exact, linear programs also
 judge who has weight and whether equilibria are many.
+Fractions decide what those dispute.
 Families are those of ``tests/hard_games.py``; case k of a family is the same on every machine.
 """
 

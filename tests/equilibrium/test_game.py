@@ -219,13 +219,13 @@ def test_scores_are_passed_on() -> None:
 class MatrixGame:
     """What a matrix game of OpenSpiel offers."""
 
-    def __init__(self, rows: Matrix, columns: Matrix) -> None:
+    def __init__(self, rows: Any, columns: Any) -> None:
         self.rows, self.columns = rows, columns
 
-    def row_utilities(self) -> Matrix:
+    def row_utilities(self) -> Any:
         return self.rows
 
-    def col_utilities(self) -> Matrix:
+    def col_utilities(self) -> Any:
         return self.columns
 
     def row_action_name(self, k: int) -> str:
@@ -244,6 +244,15 @@ def test_matrix_games_are_accepted() -> None:
     assert table.tasks == tuple(f"column {k}" for k in range(4))
     with pytest.raises(nb.InputError, match="not zero-sum"):
         nb.nash_average(MatrixGame(S, S))
+
+
+def test_matrix_games_in_single_precision_have_its_tolerance() -> None:
+    A, narrow = dense(2, 9).astype(np.float32), rng_of(0).random((3, 4)).astype(np.float32)
+    result, same = nb.nash_average(MatrixGame(A, -A)), nb.nash_average(A)
+    assert result.tolerance == same.tolerance > 0
+    np.testing.assert_array_equal(result.weights, same.weights)
+    table: Any = nb.nash_average(MatrixGame(narrow, np.float32(2) - narrow))
+    assert table.tolerance == nb.nash_average_scores(narrow).tolerance > 0
 
 
 @pytest.mark.parametrize(("name", "kind"), [("matrix_rps", nb.NashAverage), ("matrix_mp", nb.ScoreNashAverage)])

@@ -90,6 +90,24 @@ def test_claims_about_uniqueness_and_support_agree_with_linear_programs(family: 
             require_right_claim(-S.T / spread, -v, table.agent_weights, rows, table.agents_unique, "agents")
 
 
+def test_an_agent_that_misses_by_little_is_judged_to_have_no_weight() -> None:
+    """One agent misses by 1e-5 of the largest payoff, so linear programs with a slack of 1e-10 give it weight 1e-5."""
+    A = hard_game("counts", 771000549)
+    result = nb.nash_average(A)
+    assert result.unique
+    require_right_claim(A / np.abs(A).max(), 0.0, result.weights, np.arange(len(A)), result.unique, "agents")
+
+
+def test_wrong_claims_are_refuted() -> None:
+    circle = np.array([[0, 1, 0, -1], [-1, 0, 1, 0], [0, -1, 0, 1], [1, 0, -1, 0.0]])
+    some, label = np.array([0.5, 0, 0.5, 0]), np.arange(4)
+    for weights in (np.full(4, 0.25), some):
+        with pytest.raises(AssertionError, match="claim to be unique"):
+            require_right_claim(circle, 0.0, weights, label, True, "agents")
+    with pytest.raises(AssertionError, match="have none"):
+        require_right_claim(circle, 0.0, some, label, False, "agents")
+
+
 @pytest.mark.parametrize("family", ["crumbs", "rule-clones", "wild", "nearly"])
 def test_an_equilibrium_that_is_called_the_only_one_is_the_only_one_in_fractions(family: str) -> None:
     only = 0
@@ -135,11 +153,27 @@ def test_one_small_payoff_among_ordinary_ones_leaves_a_game_solvable(n: int, see
 
 
 # seeds of games that turn on noise about as large as the rule of zero
-UNDECIDED_GAMES = [("crumbs", 127), ("crumbs", 216), ("crumbs", 666), ("rule-clones", 30162)]
+UNDECIDED_GAMES = [("crumbs", 127), ("crumbs", 216), ("crumbs", 666), ("rule-clones", 30162), ("nearly", 6661113)]
 UNDECIDED_TABLES = [
     ("rule-clones", seed)
     for seed in (26, 61, 224, 431, 571, 651, 410721)
 ] + [("crumbs", 262), ("crumbs", 449), ("near-clones", 1200744)]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [2e-11, 5e-11, 1e-10])
+def test_a_change_near_rounding_moves_no_weight_far_where_many_matter(change: float) -> None:
+    """Payoffs of rank 4 among 100 agents: rounding them all to decide such a change would leave half of the weights."""
+    C = rng_of(0).normal(size=(100, 4))
+    A = C[:, ::2] @ C[:, 1::2].T
+    A = A - A.T
+    even = nb.nash_average(A)
+    A[3, 7] += change
+    A[7, 3] -= change
+    result = nb.nash_average(A)
+    assert np.abs(result.weights - even.weights).max() < 0.01
+    assert result.effective_number > 0.95 * even.effective_number
+    assert not result.unique
+    assert result.condition == np.inf
 
 
 @pytest.mark.parametrize(("family", "seed"), UNDECIDED_GAMES)

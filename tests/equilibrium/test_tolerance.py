@@ -233,3 +233,17 @@ def test_a_tolerance_of_zero_takes_a_narrow_type_as_exact(average: Any) -> None:
         narrow, wide = average(A, tolerance=0), average(A.astype(np.float64))
         assert narrow.tolerance == 0
         assert narrow.to_dict() | {"iterations": 0} == wide.to_dict() | {"iterations": 0}
+
+
+@pytest.mark.parametrize("seed", [494, 1460, 1502, 1762, 2314, 2362])
+def test_near_ties_far_larger_than_a_small_tolerance_need_careful_steps(seed: int) -> None:
+    """Multipliers are about 1e9 here, so that the normal equations of a step lose all digits of some rows."""
+    rng = np.random.default_rng(seed)
+    m, n = rng.integers(2, 10, size=2)
+    S = rng.integers(0, 3, size=(m, n)) * 1.0
+    spread = np.ptp(S)
+    tolerance, change = 10 ** rng.uniform(-9, -0.5) * spread, 10 ** rng.uniform(-11, -1) * spread
+    S = S + rng.uniform(-change, change, size=S.shape)
+    result = nb.nash_average_scores(S, tolerance=tolerance)
+    assert result.residual <= 1e-9
+    assert result.exploitability <= 2 * tolerance + 1e-9 * spread

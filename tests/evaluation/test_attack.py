@@ -12,10 +12,10 @@ from nashboard._types import Floats
 from nashboard.evaluation.stress.attack import (
     attack,
     attack_table,
-    first_count,
-    points,
-    smallest_single,
-    smallest_uniform,
+    find_first_count,
+    find_smallest_single,
+    find_smallest_uniform,
+    tabulate_points,
 )
 from nashboard.evaluation.stress.experiment import enter_agents
 
@@ -37,7 +37,7 @@ def test_the_smallest_uniform_attack_is_that_of_brute_force(seed: int) -> None:
     M = rng.integers(0, 12, (4, 4)).astype(float)
     t = int(np.argmin(M.sum(axis=1)))
     expected = brute_force(M, t, 5)
-    found, proved = smallest_uniform(M, t, 5)
+    found, proved = find_smallest_uniform(M, t, 5)
     assert proved
     assert (None if found is None else int(found.sum())) == expected
 
@@ -50,7 +50,7 @@ def test_the_smallest_attack_with_one_entry_is_that_of_brute_force(seed: int) ->
     L = M[t] - np.delete(M, t, axis=0)
     need = 1e-7 - L.sum(axis=1)
     tried = [(c, k) for c in range(41) for k in range(5) if (c * L[:, k] >= need).all()]
-    found = smallest_single(L, need, 40)
+    found = find_smallest_single(L, need, 40)
     assert (None if found is None else int(found.sum())) == (tried[0][0] if tried else None)
 
 
@@ -84,7 +84,7 @@ def test_where_pairs_played_equally_often_the_order_by_elo_is_the_order_by_point
     matches = nb.Matches.from_counts(W + np.triu(9 - W, 1).T)
     scores = nb.Scores.from_array(rng.integers(0, 4, (6, 9)).astype(float)).scale("none")
     for game in (experiment(matches), experiment(scores)):
-        P = points(game)
+        P = tabulate_points(game)
         assert P is not None
         for _ in range(10):
             copies = rng.integers(0, 4, size=len(game.entries))
@@ -150,7 +150,7 @@ def test_one_copy_of_its_prey_puts_a_member_of_a_cycle_first_under_elo() -> None
 
 @pytest.mark.parametrize("least", [1, 2, 3, 7, 12, 13])
 def test_bisection_finds_the_first_count_that_works(least: int) -> None:
-    assert first_count(lambda c: c >= least, 12) == (least if least <= 12 else None)
+    assert find_first_count(lambda c: c >= least, 12) == (least if least <= 12 else None)
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_groups_that_never_met_are_an_error_that_names_them_or_have_a_board_each
     done = run(str(path), "--components", "each", "--resamples", "3")
     assert "group of cid" in done.stdout
     assert "groups that never met" in done.stdout
-    assert "left out, since they met nobody: 'fay'" in done.stderr
+    assert "left out, since they have no games: 'fay'" in done.stderr
     boards = json.loads(run(str(path), "--components", "each", "--resamples", "3", "--format", "json").stdout)
     assert list(boards["segments"]) == ["cid", "ann"]
     alone = nb.evaluate(nb.read_matches(path).select(["ann", "bob"]), n_resamples=3)

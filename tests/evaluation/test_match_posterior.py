@@ -13,7 +13,7 @@ from arenas import play
 from nashboard._types import Floats
 from nashboard.data.matches import Clusters
 from nashboard.equilibrium.nash_average import nash_average
-from nashboard.evaluation.audit.transitivity import ladder_p_value, strongest_triples
+from nashboard.evaluation.audit.transitivity import find_strongest, ladder_p_value
 from nashboard.evaluation.posterior.duplicates import find_near_duplicates
 from nashboard.evaluation.posterior.matches import (
     draw_matches,
@@ -357,7 +357,7 @@ def test_a_ladder_with_one_game_per_pair_is_not_called_cyclic_and_cycles_are_fou
 def test_the_strongest_cycle_has_the_largest_z_and_not_the_largest_curl() -> None:
     pairs = np.array([[0, 1], [0, 2], [1, 2], [3, 4], [3, 5], [4, 5]])
     values, variances = np.array([1.0, -1, 1, 2, -2, 2]), np.array([0.01, 0.01, 0.01, 4, 4, 4])
-    triples, z = strongest_triples(6, pairs, values, variances, 5)
+    triples, z = find_strongest(6, pairs, values, variances, 5)
     assert triples.tolist() == [[0, 1, 2], [3, 4, 5]]
     assert z == pytest.approx([3 / np.sqrt(0.03), 6 / np.sqrt(12)])
 

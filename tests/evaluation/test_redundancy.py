@@ -14,11 +14,11 @@ from nashboard._types import Floats
 from nashboard.evaluation.audit.audit import audit
 from nashboard.evaluation.audit.redundancy import (
     Redundancy,
-    cliques,
-    distances_of_agents,
-    distances_of_rows,
+    compare_rows,
+    find_cliques,
     find_redundancy,
-    likeness_of_rows,
+    measure_agents,
+    measure_rows,
 )
 from nashboard.evaluation.posterior.duplicates import SURE, find_near_duplicates
 from nashboard.evaluation.posterior.scores import adjust_holm
@@ -147,7 +147,7 @@ def test_a_copy_of_a_task_in_other_units_is_torn_apart_at_most_at_the_level() ->
         task = rng.uniform(0, 1, 12)
         rows = np.stack([task, task]) + noise * rng.standard_normal((2, 12))
         low, size = rows.min(axis=1, keepdims=True), np.ptp(rows, axis=1, keepdims=True)
-        found = likeness_of_rows((rows - low) / size, noise / size * np.ones((2, 12)), 0.05, aligned=True)
+        found = compare_rows((rows - low) / size, noise / size * np.ones((2, 12)), 0.05, aligned=True)
         torn += found.p_same[0, 1] <= LEVEL
     assert torn <= repeats * LEVEL + 3 * np.sqrt(repeats * LEVEL * (1 - LEVEL))
 
@@ -158,7 +158,7 @@ def test_rows_at_the_margin_are_shown_alike_at_most_at_the_level() -> None:
     for _ in range(repeats):
         S = np.zeros((2, 15))
         S[1] = margin * rng.choice([-1.0, 1.0], 15)
-        found = likeness_of_rows(S + noise * rng.standard_normal(S.shape), np.full(S.shape, noise), margin)
+        found = compare_rows(S + noise * rng.standard_normal(S.shape), np.full(S.shape, noise), margin)
         claims += found.p_apart[0, 1] <= LEVEL
     assert claims <= repeats * LEVEL + 3 * np.sqrt(repeats * LEVEL * (1 - LEVEL))
 
@@ -204,7 +204,7 @@ def test_the_distance_of_two_agents_is_that_of_a_slow_twin() -> None:
         pooled = (a + b) / 60
         variance = pooled * (1 - pooled) * (1 / 30 + 1 / 30) * 60 / 59
         statistic += (a / 30 - b / 30) ** 2 / variance
-    distance, observed = distances_of_agents(matches)
+    distance, observed = measure_agents(matches)
     information = 3 * 15 / 0.25
     assert observed[0, 1] == pytest.approx(np.sqrt(statistic / information))
     assert distance[0, 1] == pytest.approx(np.sqrt(max(statistic - 3, 0) / information))
@@ -222,7 +222,7 @@ def test_holm_is_its_definition(p: Floats, level: float) -> None:
 
 def test_distances_are_root_mean_squares_also_of_nearly_equal_rows() -> None:
     S = np.array([[1.0, 2.0], [1.0 + 1e-9, 2.0], [4.0, 6.0]])
-    D = distances_of_rows(S)
+    D = measure_rows(S)
     assert D[0, 2] == pytest.approx(np.sqrt(12.5))
     assert D[0, 1] == pytest.approx(1e-9 / np.sqrt(2), rel=1e-6)
 
@@ -230,7 +230,7 @@ def test_distances_are_root_mean_squares_also_of_nearly_equal_rows() -> None:
 def test_groups_are_cliques_not_chains() -> None:
     alike = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool)
     distance = np.array([[0, 0.1, 0.9], [0.1, 0, 0.2], [0.9, 0.2, 0]])
-    assert cliques(alike, distance) == [[0, 1]]
+    assert find_cliques(alike, distance) == [[0, 1]]
 
 
 @pytest.mark.parametrize("margin", [0.0, 1.0, float("nan"), -0.1])

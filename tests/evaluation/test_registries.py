@@ -20,7 +20,7 @@ def league() -> nb.Evaluation:
 
 
 def test_a_new_column_of_the_board_is_one_entry(league: nb.Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
-    letters = boards.one_column("letters", "length of the name", lambda b: [len(name) for name in b.names])
+    letters = boards.make_column("letters", "length of the name", lambda b: [len(name) for name in b.names])
     monkeypatch.setattr(boards, "AGENT_COLUMNS", (*boards.AGENT_COLUMNS, letters))
     assert league.leaderboard().columns[-1].name == "letters"
     assert "letters" in str(league)

@@ -13,14 +13,14 @@ import nashboard as nb
 from nashboard._types import Floats
 from nashboard.evaluation.posterior.duplicates import log_evidence, pool_duplicates
 from nashboard.evaluation.posterior.items import is_item_table, pool_items
-from nashboard.evaluation.posterior.low_rank import OMEGAS, TAUS, draw_tables, half_cauchy
+from nashboard.evaluation.posterior.low_rank import OMEGAS, TAUS, draw_tables, log_half_cauchy
 from nashboard.evaluation.posterior.scores import (
     draw_scores,
     expected_range,
     judge_tasks,
     known_noise,
+    measure_sizes,
     solve_tables,
-    task_sizes,
     to_log_odds,
     to_units,
 )
@@ -47,7 +47,7 @@ def slow_posterior(
     """
     chains, m, n = 200, *Y.shape[1:]
     taus = TAUS if V.all() else TAUS[1:]
-    tau_prior = half_cauchy(TAUS, 0.25)[-len(taus) :]
+    tau_prior = log_half_cauchy(TAUS, 0.25)[-len(taus) :]
     octaves = np.log2(np.maximum(taus, 1e-12))
     local = np.exp(-0.5 * np.subtract.outer(octaves, octaves) ** 2)
     local[taus == 0], local[:, taus == 0] = 0.0, 0.0
@@ -74,7 +74,7 @@ def slow_posterior(
         by_use = uses @ useful + ((1 - uses) @ useless.T).T[..., None]
         by_use += of_use[:, None] + tau_prior
         spread = ((load - mu) ** 2).sum(axis=1, keepdims=True)
-        of_omega = log_sum(half_cauchy(OMEGAS, 0.5) - n * np.log(OMEGAS) - spread / (2 * OMEGAS**2), axis=1)
+        of_omega = log_sum(log_half_cauchy(OMEGAS, 0.5) - n * np.log(OMEGAS) - spread / (2 * OMEGAS**2), axis=1)
         rest = (b**2).sum(axis=1) / 200 + (a**2).sum(axis=1) / 2 + mu[:, 0] ** 2 / 2
         return fit, each, apart, by_use, of_omega - rest
 
@@ -377,7 +377,7 @@ def test_a_champion_on_every_task_needs_no_solver_and_gets_the_same_answer() -> 
     rng = np.random.default_rng(6)
     tables = rng.normal(size=(6, 5, 4))
     tables[:3, 2] += 10.0
-    units = to_units(tables, task_sizes(tables, np.zeros(4), "range"), "range")
+    units = to_units(tables, measure_sizes(tables, np.zeros(4), "range"), "range")
     p, q, gaps = solve_tables(units, "clone-invariant")
     for k in range(6):
         one = nb.nash_average_scores(units[k])

@@ -5,7 +5,7 @@ import pytest
 
 import nashboard as nb
 from arenas import cloned, leads, played
-from nashboard.evaluation.segments import compare_gaps, comparison, natural_key, stacked
+from nashboard.evaluation.segments import compare_gaps, compare_segments, natural_key, stack_boards
 
 
 @pytest.mark.slow
@@ -31,7 +31,7 @@ def test_a_segment_in_which_an_agent_is_another_is_found() -> None:
     boards = {"a": nb.evaluate(played(rng, truth, 60)), "b": nb.evaluate(played(rng, other, 60))}
     found = compare_gaps(boards, boards["a"].agents)
     assert found[f"agent {worst}"].differs
-    assert f"'agent {worst}'" in comparison(boards, "language").notes[0]
+    assert f"'agent {worst}'" in compare_segments(boards, "language").notes[0]
 
 
 @pytest.mark.slow
@@ -59,7 +59,7 @@ def test_thin_segments_are_shrunk_towards_the_agents_mean() -> None:
     spread = [np.std([boards[v].board.gaps[k] for v in boards]) for k in range(6)]
     shrunk = [np.std(list(found[name].shrunk.values())) for name in boards["0"].agents]
     assert np.mean(shrunk) < 0.6 * np.mean(spread)
-    assert len(stacked(boards, "week").rows) == 48
+    assert len(stack_boards(boards, "week").rows) == 48
 
 
 def test_segments_are_sorted_as_people_count() -> None:
@@ -78,7 +78,10 @@ def test_boards_without_noise_are_not_said_to_agree() -> None:
     rng = np.random.default_rng(3)
     truth = leads(rng, 4, spread=0.8, cyclic=0.0)
     boards = {name: nb.evaluate(played(rng, truth, 20), noise="none") for name in "ab"}
-    assert comparison(boards, "week").notes[0] == "no agent can be compared: none is in two segments with known noise"
+    assert (
+        compare_segments(boards, "week").notes[0]
+        == "no agent can be compared: none is in two segments with known noise"
+    )
 
 
 def test_exact_copies_change_no_comparison_of_segments() -> None:

@@ -20,7 +20,7 @@ from nashboard._types import Floats
 from nashboard.charts.boards import describe_top
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.board.headline import headline
-from nashboard.evaluation.board.verdict import few_games_sentence
+from nashboard.evaluation.board.verdict import describe_few_games
 
 N = r"[\d,]+"
 ONCE = "(, copies counted once,)?"
@@ -96,6 +96,15 @@ def tasks_of_their_own(rng: np.random.Generator) -> nb.Scores:
     return nb.Scores.from_array(np.hstack([shared, rng.normal(size=(12, 4))]))
 
 
+def circle_in_a_ladder(rng: np.random.Generator) -> nb.Matches:
+    """Return games of 14 agents on a ladder, three of whom beat each other in a circle."""
+    leads = np.subtract.outer(np.linspace(0.8, -0.8, 14), np.linspace(0.8, -0.8, 14))
+    for k in range(3):
+        leads[k, (k + 1) % 3] += 0.9
+        leads[(k + 1) % 3, k] -= 0.9
+    return played(rng, leads, 60)
+
+
 DATA: dict[str, Callable[[np.random.Generator], Any]] = {
     "ladder": lambda rng: ladder(STEPS, 60, 1),
     "steep": lambda rng: ladder(3 * STEPS, 300, 5),
@@ -127,6 +136,8 @@ DATA: dict[str, Callable[[np.random.Generator], Any]] = {
     "several equilibria": lambda rng: data_of("suite-4"),
     "groups": lambda rng: nb.Matches.from_counts(GROUPS),
     "probably": lambda rng: nb.Matches.from_counts([[0, 18, 20], [14, 0, 17], [12, 15, 0]]),
+    "one cycle": lambda rng: circle_in_a_ladder(rng),
+    "smaller circle": lambda rng: nb.Matches.from_counts([[0, 5, 2], [3, 0, 5], [4, 3, 0]]),
     "small circle": lambda rng: nb.Matches.from_counts([[0, 9, 0], [6, 0, 8], [7, 0, 0]]),
     "constant task": lambda rng: shares(np.insert(np.delete(table("plain").values, 1, axis=1), 1, 1.0, axis=1)),
     "task twice": lambda rng: shares(table("plain").values[:, [*range(6), 0]]),
@@ -184,10 +195,14 @@ VERDICT = {
     r"No cycles of more than 9 Elo points are shown, but these data could miss them; the order is close to .* Elo\.": {
         "thin", "even",
     },
-    r"No cycles of more than 9 Elo points are shown, but these data could miss them\.": {"small circle"},
+    r"No cycles of more than 9 Elo points are shown, but these data could miss them\.": {"smaller circle"},
     r"These results cannot show cycles, since no agents form a loop of matches: the order is that of a ladder\.": {
         "star",
     },
+    r"One cycle is beyond noise: .* beats .*, and .* beats .* \(\d+%\); a ladder explains the other results\.": {
+        "one cycle",
+    },
+    r"One cycle is beyond noise: .* beats .*, and .* beats .* \(\d+%\)\.": {"small circle"},
     r"A ladder explains most of these results; cycles are \d+% of the variance of the payoffs\.": {"weak cycles"},
     r"Cycles matter here: they are \d+% of the variance of the payoffs, and one rating cannot show them\.": {"cycle"},
     r"No near-duplicates are shown\.": {"cycle"},
@@ -386,9 +401,9 @@ def test_numbers_of_the_headline_agree_with_those_that_are_shown() -> None:
     both = "agent 1 (0.99) and agent 2 = agent 3 (0.97)"
     assert headline(pooled) == f"All 2 agents, copies counted once, share first place: {both}."
     board = replace(with_chances(0.6, 0.2, 0.1), games=np.array([50.0, 1, 3]))
-    assert few_games_sentence(board) == "agent 2 played 1 game; agent 3 played 3 games."
+    assert describe_few_games(board) == "agent 2 played 1 game; agent 3 played 3 games."
     alike = replace(board, games=np.array([2.0, 2, 2]))
-    assert few_games_sentence(alike) == "agent 1, agent 2 and agent 3 played 2 games each."
+    assert describe_few_games(alike) == "agent 1, agent 2 and agent 3 played 2 games each."
 
 
 def test_the_brief_headline_is_no_surer_than_the_headline() -> None:

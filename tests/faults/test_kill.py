@@ -11,7 +11,7 @@ import pytest
 
 from faults.kill import kill_all
 from faults.victims import OLD, PAGES, VICTIMS, are_pages, is_json, is_league, is_page, is_paper, prepare
-from nashboard._files import atomically, create_locked
+from nashboard._files import create_locked, write_atomically
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals and locks as Unix has them")
@@ -48,7 +48,7 @@ def test_an_abandoned_part_is_swept_by_the_next_write_and_a_living_one_is_not(tm
     (tmp_path / ".board.json.0123.part").write_text("half of a bo")
     living = tmp_path / ".board.json.4567.part"
     held = create_locked(living)
-    atomically(path, lambda part: part.write_text("whole"))
+    write_atomically(path, lambda part: part.write_text("whole"))
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [living.name, path.name]
     assert held > 0
 
@@ -62,5 +62,5 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        atomically(path, fail)
+        write_atomically(path, fail)
     assert [entry.read_text() for entry in tmp_path.iterdir()] == ["old"]

@@ -127,6 +127,20 @@ def simple_online_elo(games: Games, tested: slice) -> float:
     return min(losses)
 
 
+def seasons(seed: int, n: int = 20) -> Games:
+    """Twelve double round robins of a league, between which ratings change."""
+    rng = np.random.default_rng(seed)
+    pairs = np.argwhere(~np.eye(n, dtype=bool))
+    r, played, x = rng.normal(0, 0.7, n), [], []
+    for _ in range(12):
+        a, b = rng.permutation(pairs).T
+        played.append((a, b))
+        x.append(r[a] - r[b])
+        r = 0.8 * r + rng.normal(0, 0.35, n)
+    a, b = np.concatenate(played, axis=1)
+    return games_of(np.concatenate(x), a, b, n, rng)
+
+
 MODELS = ["elo", "melo", "online elo", "online melo"]
 
 
@@ -160,6 +174,24 @@ def test_online_models_follow_agents_that_join_and_change_and_a_note_recommends_
         assert found.newcomers > 0.5
         assert "use online models" in str(found)
     assert "use online models" not in str(nb.calibration(engines(1), by="time", models=["online elo"]))
+
+
+def test_a_note_says_that_ratings_change_where_online_models_predict_better() -> None:
+    changing = nb.calibration(seasons(41), by="time", models=["elo", "online elo"])
+    assert changing.change > 0.01
+    assert "averages over time" in str(changing)
+    for log in (votes, engines):  # ratings stay, or one of 16 changes
+        staying = nb.calibration(log(41), by="time", models=["elo", "online elo"])
+        assert staying.change == 0
+        assert "averages over time" not in str(staying)
+
+
+def test_online_models_follow_ratings_that_change_between_seasons() -> None:
+    for seed in (42, 43):
+        games = seasons(seed)
+        simple = simple_online_elo(games, slice(games.first.size // 5, None))
+        for model in nb.calibration(games, by="time", models=["online elo", "online melo"]).models:
+            assert model.log_loss < simple + 0.005, (model.model, seed)
 
 
 @pytest.mark.slow

@@ -394,12 +394,20 @@ def test_online_melo_is_as_good_as_elo_on_a_ladder() -> None:
 
 
 @pytest.mark.slow
-def test_filtered_intervals_cover_ratings_that_stay() -> None:
+@pytest.mark.parametrize("outcomes", ["wins", "draws", "fractions"])
+def test_filtered_intervals_cover_ratings_that_stay(outcomes: str) -> None:
     inside = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
         r = rng.normal(0, 1, 20)
-        log, _ = played(r[None], np.zeros((20, 2)), 1_000, rng)
+        log, _ = played(r[None], np.zeros((20, 2)), 1_000 if outcomes == "wins" else 3_000, rng)
+        if outcomes != "wins":  # 1.00 if they counted as wins and losses
+            x = np.array([r[int(a.split()[1])] - r[int(b.split()[1])] for a, b, _ in log.rows()])
+            p = 1 / (1 + np.exp(-x))
+            draw, u = 1.2 * np.minimum(p, 1 - p), rng.random(x.size)
+            drawn = np.where(u < p - draw / 2, 1.0, np.where(u < p + draw / 2, 0.5, 0.0))
+            y = drawn if outcomes == "draws" else rng.beta(8 * p, 8 * (1 - p))
+            log = log.with_columns(pl.Series(log.columns[2], y))
         model = nb.OnlineElo()
         model.update_many(log)
         found = model.ratings()
@@ -408,6 +416,26 @@ def test_filtered_intervals_cover_ratings_that_stay() -> None:
         low, high = found.interval
         inside += ((low < truth) & (truth < high)).tolist()
     assert 0.92 < np.mean(inside) < 0.99
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", [0.015, 0.04])
+def test_filtered_intervals_cover_ratings_that_change(step: float) -> None:
+    inside = []
+    for seed in range(20):  # 0.91 with filters for no, quick and quicker change only
+        rng = np.random.default_rng([seed, 41])
+        r, games = rng.normal(0, 0.9, 40), []
+        for _ in range(6_000):
+            a, b = both = rng.choice(40, 2, replace=False)
+            games.append((f"{a}", f"{b}", float(rng.random() < 1 / (1 + np.exp(r[b] - r[a])))))
+            r[both] += step * rng.normal(size=2)
+        model = nb.OnlineElo()
+        model.update_many(pl.DataFrame(games, schema=["a", "b", "outcome"], orient="row"))
+        found = model.ratings()
+        truth = (r[[int(name) for name in found.agents]] - r.mean()) * 400 / np.log(10)
+        low, high = found.interval
+        inside += ((low < truth) & (truth < high)).tolist()
+    assert 0.92 < np.mean(inside) < 0.985
 
 
 def test_a_time_column_sorts_games_first() -> None:

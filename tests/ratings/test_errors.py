@@ -111,7 +111,7 @@ def check_coverage(leagues: Iterator[tuple[Floats, nb.Matches]], **options: Any)
     ratings, differences, last, boards = np.mean(found, axis=0)
     assert 0.92 < ratings < 0.98
     assert 0.92 < differences < 0.98
-    assert boards > 0.93
+    assert boards > 0.93  # ranks hold at least so often: where few of them are excluded, nearly always
     return float(last)
 
 
@@ -133,7 +133,8 @@ def test_intervals_cover_ratings_differences_and_ranks(kind: str, noise: str) ->
         pytest.param("heavy tails", {}, marks=SLOW),
         pytest.param("judges", {}, marks=SLOW),
         pytest.param("drawish", {"draws": "davidson"}, marks=SLOW),
-        ("matched", {"prior": 0.01}),  # the learned prior takes agents for drawn at random, and draws the ends together
+        ("matched", {}),
+        pytest.param("matched", {"prior": 0.01}, marks=SLOW),
     ],
 )
 def test_intervals_cover_in_leagues_of_other_kinds(kind: str, options: dict[str, Any]) -> None:

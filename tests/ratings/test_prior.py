@@ -1,6 +1,7 @@
 """Around what ratings are learned to be normal, and how well the intervals of differences cover then."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import nashboard as nb
+from nashboard.data.matches import Clusters
 from nashboard.ratings.hierarchical.model import fit_hierarchical
 from nashboard.ratings.prior import choose_prior
 
@@ -153,6 +155,13 @@ def test_the_games_show_whether_strength_decided_who_met_whom(kind: str) -> None
     assert around >= 0.75 if KINDS[kind][1] else around <= 0.25
 
 
+@pytest.mark.parametrize("rate", [nb.elo, nb.melo])
+def test_the_board_says_that_opponents_are_taken_as_of_about_the_same_strength(rate: Callable[..., Any]) -> None:
+    for kind, told in (("neighbours", True), ("random", False)):
+        _, matches = next(play_leagues(kind, 1, 7100))
+        assert ("challenge ladder" in str(rate(matches))) == told
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_intervals_of_differences_cover_whoever_meets_whom(kind: str) -> None:
@@ -170,9 +179,23 @@ def test_ratings_of_melo_have_the_prior_around_opponents_too() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", DRAWN)
 def test_intervals_of_differences_cover_with_draws_where_strength_decides_who_meets(kind: str) -> None:
-    # of 7700 matchmaking had 0.90, before draws were simulated to judge the schedule
+    # of 7700 matchmaking had 0.90, before schedules were judged by what draws tell
     _, covered = fit_leagues(play_with_draws(kind, 40, 7800), draws="davidson")
     assert 0.92 <= covered <= 0.98
+
+
+@pytest.mark.parametrize(("kind", "around"), [("swiss", False), ("online ratings", False), ("neighbours", True)])
+def test_equal_votes_on_a_game_change_nothing_in_what_the_schedule_follows(kind: str, around: bool) -> None:
+    found = []
+    for _, matches in play_leagues(kind, 6, 8000):  # four votes of one game; before, all of these were matchmaking
+        pair, counts = np.repeat(np.arange(len(matches.pairs)), matches.games.astype(int)), matches.wins.astype(int)
+        won = np.concatenate([np.arange(g) < w for g, w in zip(matches.games, counts, strict=True)]) * 4.0
+        split = Clusters(size=pair.size, cluster=np.arange(pair.size), pair=pair, wins=won, draws=0 * won,
+                         losses=4 - won)  # fmt: skip
+        votes = replace(matches, wins=4 * matches.wins, losses=4 * matches.losses, clusters=split)
+        found.append((choose_prior(votes) is not None, choose_prior(matches) is not None))
+    assert np.mean([votes == games for votes, games in found]) > 0.8
+    assert (np.mean(found, axis=0) > 0.5).tolist() == [around, around]
 
 
 @pytest.mark.slow
@@ -190,9 +213,9 @@ def test_draws_behind_the_board_cover_differences_whoever_meets_whom(kind: str) 
     assert (0.85 if KINDS[kind][1] else 0.92) <= np.mean(covered) <= 0.985
 
 
-def pair_weakly(rng: np.random.Generator, strength: np.ndarray) -> Pairs:
-    for _ in range(800):
-        a, *others = rng.choice(AGENTS, 4, replace=False)
+def pair_weakly(rng: np.random.Generator, strength: np.ndarray, games: int = 800, nearest_of: int = 3) -> Pairs:
+    for _ in range(games):
+        a, *others = rng.choice(AGENTS, nearest_of + 1, replace=False)
         yield int(a), int(min(others, key=lambda b: abs(strength[b] - strength[a])))
 
 
@@ -217,6 +240,7 @@ def test_small_differences_of_strength_are_recognised(play: Callable[..., np.nda
 
 WEAK: dict[str, tuple[Callable[[np.random.Generator, np.ndarray], Pairs], float]] = {
     "nearest of three": (pair_weakly, 0.8),
+    "nearer of two, few games": (lambda rng, strength: pair_weakly(rng, strength, 500, 2), 0.5),
     "normal kernel": (lambda rng, strength: pair_by_kernel(rng, strength, 0.6), 1.0),
     "normal kernel, few games": (lambda rng, strength: pair_by_kernel(rng, strength, 0.5, games=240), 0.8),
 }

@@ -11,6 +11,7 @@ from arenas import planted
 from commands import run
 from nashboard.ratings.held_out import calibration_of
 from nashboard.ratings.rating import RATINGS, Rating, RatingMethod, rating_method
+from ratings.test_errors import graded, play
 
 
 @pytest.mark.parametrize("name", list(RATINGS))
@@ -101,3 +102,13 @@ def test_the_leaderboard_has_intervals_at_any_level() -> None:
     assert "95%" in next(column.meaning for column in ratings.leaderboard().columns if column.name == "low")
     with pytest.raises(nb.InputError, match="a confidence between"):
         ratings.leaderboard(level=1.5)
+
+
+@pytest.mark.parametrize("noise", ["draws", "fractions", "clusters"])
+def test_every_rating_counts_draws_fractions_and_clusters_in_its_errors(noise: str) -> None:
+    matches = (play("full", noise, 3, times=6) if noise == "clusters" else graded(noise, 3, 12, 1_500, 0.6))[1]
+    elo = nb.elo(matches)
+    for name in RATINGS:
+        ratio = rating_method(name).fit(matches).stderr / elo.stderr
+        # of Hodge ratings 2.7 with fractions, as if they were wins and losses; one-sided pairs widen their errors
+        assert 0.85 < ratio.mean() < (2 if (name, noise) == ("hodge", "clusters") else 1.2), name

@@ -167,7 +167,10 @@ def test_games_that_repeat_are_grouped_and_give_the_same_answer() -> None:
     other = nb.elo(games.take(order), covariates=["style", "length"])
     np.testing.assert_allclose(other.ratings, one.ratings, atol=1e-6)
     assert one.without_covariates is not None
-    np.testing.assert_allclose(one.without_covariates, nb.elo(games.matches()).ratings, atol=1e-6)
+    plain = nb.elo(games.matches())
+    np.testing.assert_allclose(one.without_covariates, plain.ratings, atol=1e-6)
+    board, ranks = one.leaderboard().to_polars(), dict(plain.leaderboard().to_polars().select("agent", "rank").rows())
+    assert board["plain rank"].to_list() == [ranks[agent] for agent in board["agent"]]
 
 
 def frame_of(rows: int, *, repeated: bool) -> pl.DataFrame:

@@ -46,6 +46,21 @@ def test_ratings_at_a_neutral_place_are_those_with_the_advantage_estimated(advan
     assert np.abs(nb.elo(matches).ratings - whole.ratings).max() > 30
 
 
+@pytest.mark.slow
+def test_an_advantage_is_found_where_strong_agents_are_mostly_first() -> None:
+    found, clear = 0, 0
+    for seed in range(40):
+        rng = np.random.default_rng([505, seed])
+        matches = play(seed, rng.normal(0, 0.5, 12), 0.4, home=np.linspace(0.97, 0.03, 12), games=300)
+        effect = nb.elo(matches, first_advantage=True).first_advantage
+        assert effect is not None
+        if effect.value > 3 * effect.stderr:
+            clear += 1
+            found += neutralise_sides(matches)[1] is not None
+    assert clear >= 5
+    assert found == clear  # ratings that ignore sides explain most of the advantage here
+
+
 def test_without_an_advantage_sides_change_nothing() -> None:
     matches = play(3, np.linspace(0.5, -0.5, 6), 0.0)
     neutral, found = neutralise_sides(matches)

@@ -10,8 +10,8 @@ import pytest
 
 import nashboard as nb
 from arenas import play
-from nashboard.charts.planes import Box, Frame, coordinates, placed, signed_area
-from nashboard.evaluation.board.board import places
+from nashboard.charts.planes import Box, Frame, place_labels, plane_points, signed_area
+from nashboard.evaluation.board.board import rank_places
 
 NASTY = ["a.b[0]'\"\\<script>", "</script><b>", "__proto__", "x" * 400, "é 名前"]
 
@@ -84,7 +84,7 @@ def test_a_long_board_folds_its_tail_into_one_row(league: nb.Evaluation) -> None
 def test_slopes_hold_both_ranks(league: nb.Evaluation) -> None:
     board = league.board
     assert board.rating is not None
-    elo = places(board.rating.values)
+    elo = rank_places(board.rating.values)
     for row in rows(nb.charts.rank_changes(league), "before"):
         k = board.names.index(row["name"])
         assert (row["before"], row["after"]) == (elo[k], board.ranks[k])
@@ -130,7 +130,7 @@ def test_pairs_that_never_met_stay_empty() -> None:
 
 def test_the_circle_of_appendix_f_is_a_circle_of_four_quarters() -> None:
     cycle = nb.schur([[0, 1, 0, -1], [-1, 0, 1, 0], [0, -1, 0, 1], [1, 0, -1, 0]])
-    points = coordinates(cycle, 0)
+    points = plane_points(cycle, 0)
     assert np.hypot(*points.T) == pytest.approx(np.ones(4))
     angles = np.degrees(np.arctan2(points[:, 1], points[:, 0])) % 360
     assert np.diff(angles) % 360 == pytest.approx([90, 90, 90])
@@ -138,7 +138,7 @@ def test_the_circle_of_appendix_f_is_a_circle_of_four_quarters() -> None:
 
 def test_the_line_of_appendix_f_is_a_line_with_even_steps() -> None:
     ladder = nb.schur(nb.grad([1.5, 0.5, -0.5, -1.5]))
-    steps = np.diff(coordinates(ladder, 0), axis=0)
+    steps = np.diff(plane_points(ladder, 0), axis=0)
     assert steps == pytest.approx(np.tile(steps[0], (3, 1)))
     assert (ladder.strengths[1:] == 0).all()
 
@@ -147,7 +147,7 @@ def test_the_line_of_appendix_f_is_a_line_with_even_steps() -> None:
 def test_areas_of_all_planes_add_up_to_payoffs(plane: int) -> None:
     found = nb.schur(nb.payoffs(load("alphago")))
     part = found.reconstruct(plane + 1) - (found.reconstruct(plane) if plane else 0)
-    points = coordinates(found, plane)
+    points = plane_points(found, plane)
     for a in range(len(points)):
         for b in range(len(points)):
             assert signed_area(points[a], points[b]) == pytest.approx(part[a, b], abs=1e-9)
@@ -298,8 +298,8 @@ def test_a_map_in_the_order_of_a_board(league: nb.Evaluation) -> None:
 
 def test_the_frame_of_a_plane_fits_its_points_on_one_scale() -> None:
     points = np.array([[0.0, 0.0], [10.0, 1.0], [2.0, -3.0]])
-    frame = Frame.around(points)
-    pixels = frame.pixels(points)
+    frame = Frame.from_points(points)
+    pixels = frame.to_pixels(points)
     assert (pixels > 0).all()
     assert (pixels < [frame.width, frame.height]).all()
     steps = np.diff(pixels, axis=0) / np.diff(points, axis=0)
@@ -311,7 +311,7 @@ def test_names_do_not_cover_each_other() -> None:
     rng = np.random.default_rng(2)
     x, y = 400 * rng.random((2, 60))
     names = [f"name {k}" for k in range(60)]
-    found = placed(names, x, y, range(60), size=(400, 400))
+    found = place_labels(names, x, y, range(60), size=(400, 400))
     boxes = []
     for k, label in enumerate(found):
         if label.text:
@@ -319,7 +319,7 @@ def test_names_do_not_cover_each_other() -> None:
             left = x[k] + label.dx - {"left": 0.0, "right": width, "center": width / 2}[label.align]
             boxes.append(Box(left, y[k] + label.dy - 6, left + width, y[k] + label.dy + 6))
     assert len(boxes) > 20
-    assert not [(a, b) for k, a in enumerate(boxes) for b in boxes[:k] if a.meets(b)]
+    assert not [(a, b) for k, a in enumerate(boxes) for b in boxes[:k] if a.overlaps(b)]
 
 
 def test_any_name_is_a_value_and_never_a_field_or_an_expression() -> None:

@@ -13,12 +13,12 @@ import nashboard as nb
 from nashboard.cli.app import main
 from nashboard.paper.reproduction import (
     PARTS,
+    Answer,
     Claim,
-    Found,
     Reproduction,
     half_digit,
-    literature,
-    matched,
+    match_claims,
+    read_claims,
     reproduction,
     write_folder,
 )
@@ -54,9 +54,9 @@ def value(found: Reproduction, key: str) -> float:
 
 
 def test_every_claim_is_answered_by_exactly_one_part(found: Reproduction) -> None:
-    answers = [key for part in found.parts for key in part.found]
+    answers = [key for part in found.parts for key in part.answers]
     assert len(answers) == len(set(answers))
-    assert set(answers) == {claim.key for claim in literature()}
+    assert set(answers) == {claim.key for claim in read_claims()}
     assert len(found.parts) == len(PARTS)
 
 
@@ -111,7 +111,7 @@ def test_numbers_in_the_reasons_for_go_are_computed_ones() -> None:
     assert isinstance(matches, nb.Matches)
     P = matches.win_rates().copy()
     np.fill_diagonal(P, 0.5)
-    why = {claim.key: claim.why for claim in literature()}
+    why = {claim.key: claim.why for claim in read_claims()}
     assert f"{np.linalg.norm(P - nb.elo(matches, prior=0.01).win_probabilities()):.4f}" in why["go.elo.norm"]
     held = nb.melo(matches, prior=0, orthogonal=True)
     assert f"({np.linalg.norm(P - held.win_probabilities()):.2f} with planes" in why["go.melo.norm"]
@@ -180,7 +180,7 @@ def test_every_figure_is_written_as_png_and_svg_and_nothing_is_left_over(folder:
 
 def test_machines_get_every_claim(folder: Path, found: Reproduction) -> None:
     document = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
-    assert [claim["key"] for claim in document["claims"]] == [claim.key for claim in literature()]
+    assert [claim["key"] for claim in document["claims"]] == [claim.key for claim in read_claims()]
     assert document["summary"] == found.summary
     rows = list(csv.DictReader((folder / "claims.csv").read_text(encoding="utf-8").splitlines()))
     assert len(rows) == len(found.claims)
@@ -205,7 +205,7 @@ def test_half_a_unit_of_the_last_digit_is_forgiven() -> None:
 
 def test_a_claim_without_an_answer_is_an_error() -> None:
     with pytest.raises(ValueError, match="no such claim"):
-        matched({"no such claim": Found(value=True, how="")})
+        match_claims({"no such claim": Answer(value=True, how="")})
 
 
 def test_the_command_prints_every_claim_and_writes_the_folder(

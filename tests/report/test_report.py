@@ -14,7 +14,17 @@ import pytest
 import nashboard as nb
 from nashboard.errors import ConvergenceError
 from nashboard.report import findings as steps
-from nashboard.report.blocks import Fold, Grid, Part, Picture, Sentences, embedded, grid, own_names, sorted_places
+from nashboard.report.blocks import (
+    Fold,
+    Grid,
+    Part,
+    Picture,
+    Sentences,
+    embed_json,
+    make_grid,
+    rank_cells,
+    renumber_names,
+)
 from nashboard.report.build import Summary, as_page, render_page, summarise
 from report.pages import HOSTILE, content, evaluation, page
 
@@ -120,7 +130,7 @@ def test_a_source_and_a_title_from_strangers_are_text() -> None:
 
 def test_json_in_the_page_cannot_end_its_element_and_reads_back() -> None:
     given = {"names": [*HOSTILE, "\u2028\u2029 & é"]}
-    text = embedded(given)
+    text = embed_json(given)
     assert not set("<>&\u2028\u2029") & set(text)
     assert json.loads(text) == given
 
@@ -171,7 +181,7 @@ def test_a_step_that_fails_leaves_a_sentence_and_the_rest_of_the_page(monkeypatc
     def fail(*_: Any, **__: Any) -> Any:
         raise ConvergenceError("the solver stopped at 1e-3")
 
-    monkeypatch.setattr(steps, "stressed", fail)
+    monkeypatch.setattr(steps, "run_stress", fail)
     monkeypatch.setattr(nb.Evaluation, "audit", fail)
     rest = summarised(evaluation("matches"))
     said = [line for part in parts(rest) if isinstance(part, Sentences) for line in part.lines]
@@ -200,10 +210,10 @@ def test_warnings_on_the_way_are_kept_as_notes() -> None:
 
 
 def test_tables_are_sorted_by_value_and_what_is_missing_has_no_place() -> None:
-    assert sorted_places([3.0, None, -1.0, float("nan"), 3.0]) == [1, -1, 0, -1, 1]
-    assert sorted_places(["2-10", "10", "2", "2-3"]) == [2, 3, 0, 1]
-    assert sorted_places(["b", "A", "a", "C"]) == [2, 0, 1, 3]
-    assert sorted_places([True, False, True]) == [1, 0, 1]
+    assert rank_cells([3.0, None, -1.0, float("nan"), 3.0]) == [1, -1, 0, -1, 1]
+    assert rank_cells(["2-10", "10", "2", "2-3"]) == [2, 3, 0, 1]
+    assert rank_cells(["b", "A", "a", "C"]) == [2, 0, 1, 3]
+    assert rank_cells([True, False, True]) == [1, 0, 1]
 
 
 def test_the_csv_of_a_board_is_the_board() -> None:
@@ -216,7 +226,7 @@ def test_a_long_table_is_cut_with_a_note_and_its_csv_is_whole() -> None:
     from nashboard._tables import Column, Table
 
     long = Table(columns=(Column(name="agent"),), rows=tuple((f"a{k}",) for k in range(2500)))
-    shown = grid(long, "key", caption="all", things="agents", saved=True)
+    shown = make_grid(long, "key", caption="all", things="agents", saved=True)
     assert len(shown.rows) == 2000
     assert shown.notes[0].startswith("The first 2,000 of 2,500 agents are shown")
     assert shown.csv.count("\n") == 2501
@@ -230,7 +240,7 @@ def test_names_that_a_library_counts_up_are_counted_anew_and_names_of_agents_are
         ],
         "datasets": {"d": [{"name": "param_7"}]},
     }
-    assert own_names(spec) == {
+    assert renumber_names(spec) == {
         "params": [{"name": "param_1"}],
         "layer": [
             {"encoding": {"y": {"sort": ["param_7", "view_3"]}}, "transform": [{"filter": {"param": "param_1"}}]}

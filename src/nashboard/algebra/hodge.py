@@ -78,7 +78,8 @@ class Hodge(Drawn):
     def stderr(self) -> Floats:
         """Standard errors of the ratings, ``(n,)``; NaN for payoffs, which do not say how many games.
 
-        From the sampling variance of each pair's log-odds, ``1 / won + 1 / lost`` with the prior counted in.
+        From the sampling variance of each pair's log-odds, ``1 / won + 1 / lost`` with the prior counted in, as of
+        independent wins and losses: with draws they are too large, with clusters too small.
         """
         return self.errors[0]
 
@@ -218,7 +219,11 @@ class Hodge(Drawn):
             Column("rating", f"what it gains from others on average ({gained})", cell=self.ratings),
         ]
         if isinstance(self.flow, ObservedFlow):
-            columns.append(Column("stderr", "standard error of the rating", cell=self.stderr))
+            columns.append(
+                Column(
+                    "stderr", "standard error of the rating, if games are independent wins and losses", cell=self.stderr
+                )
+            )
         if self.unit == "logit":
             points = self.ratings * POINTS_PER_LOGIT
             columns.append(Column("Elo points", "the rating in Elo points", decimals=1, cell=points))

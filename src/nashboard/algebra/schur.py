@@ -12,6 +12,7 @@ approximate those of ``A``; the residual ``A q - Q L Q' q`` certifies them. Arpa
 numbers, at about twice the work.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import hessenberg
-from scipy.linalg.lapack import dgesdd
+from scipy.linalg.lapack import dgesdd, dgesdd_lwork
 from scipy.sparse import csr_array, issparse, sparray, spmatrix
 from scipy.sparse.linalg import LinearOperator
 
@@ -48,12 +49,13 @@ from nashboard.errors import ConvergenceError, InputError
 OPERATOR_WRITTEN_OUT = 2000
 PRODUCTS = 64  # agents from which on products with vectors are tried first
 # Below this size planes that do not stand out (by the residual after few products) are quicker found with all others.
-SMALL = 200
+SMALL = 160
 # Where products do not settle, a matrix of up to this size is decomposed in full instead.
 STILL_DECOMPOSED = 5000
 THREADED = 8  # blocks of few columns gain from threads only where a matrix is so many times as large
 
 FIRST, STEP = 18, 3  # products before the first look at what the images of a vector show, and between two looks
+HASTE = 3  # the next look is after this part of the products that are left at the rate so far, which rises
 # The start is random but always the same: any start leads to the same planes.
 SEED = 20180607
 
@@ -319,7 +321,8 @@ def singular_triples(B: Floats) -> tuple[Floats, Floats, Floats]:
     """Return ``U, s, Vt`` of a matrix in Fortran order, by the library itself: small ones are asked for often."""
     if not B.size:
         return np.zeros((len(B), 0)), np.zeros(0), np.zeros((0, B.shape[1]))
-    U, s, Vt, failed = dgesdd(B, full_matrices=0)
+    room = int(dgesdd_lwork(*B.shape, full_matrices=0)[0])  # with the least room it works row by row
+    U, s, Vt, failed = dgesdd(B, full_matrices=0, lwork=room)
     if failed:
         raise np.linalg.LinAlgError("the singular value decomposition did not converge")
     return U, s, Vt
@@ -504,7 +507,8 @@ def planes_by_one_vector(
             H[:] = 0.0
             H[:keep, :keep] = turned(np.eye(keep), s[: keep // 2])
             size, restarted = keep, True
-        check = size + max(STEP, size // 5 if restarted else 0)
+        fallen, left_to_fall = -math.log(min(max(reached, LEAST), 0.9)), math.log(max(2 * reached / tolerance, 1.0))
+        check = size + max(STEP, int(min(products * left_to_fall / fallen / HASTE, most)))
     raise ConvergenceError(
         f"the {k} strongest of {n // 2:,} planes are known only to a residual of {reached:.1e} of the "
         f"largest strength after {products:,} products, not to {tolerance:.0e}: "

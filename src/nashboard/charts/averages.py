@@ -11,18 +11,18 @@ from nashboard._types import Floats, Ints
 from nashboard.charts.theme import (
     ROW,
     Chart,
-    axis_of_names,
-    checked_kind,
-    checked_side,
-    checked_top,
-    every_row,
+    add_title,
+    check_kind,
+    check_side,
+    check_top,
+    describe_unit,
+    fix_rows,
     inline,
-    layered,
-    more,
+    layer,
+    name_axis,
+    name_rest,
     number,
     text,
-    titled,
-    unit_words,
 )
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage
 from nashboard.errors import InputError
@@ -34,7 +34,7 @@ Averaged = Evaluation | NashAverage | ScoreNashAverage
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Averages:
-    """One side of a result: names, weights, Nash averages, ranks; uniform averages are NaN where they are not kept."""
+    """One side of a result: names, weights, Nash averages, ranks; uniform averages are NaN if the result has none."""
 
     kind: str
     what: str
@@ -46,11 +46,11 @@ class Averages:
     uniform: Floats
 
 
-def side_of(result: Averaged, of: str) -> Averages:
-    """Return the agents or the tasks of a result, or say what there is."""
-    checked_kind(result, Averaged, "this chart", "evaluate, nash_average or nash_average_scores returned")
+def select_side(result: Averaged, of: str) -> Averages:
+    """Return the averages of the agents or of the tasks of a result."""
+    check_kind(result, Averaged, "this chart", "evaluate, nash_average or nash_average_scores returned")
     tasks = result.task_board is not None if isinstance(result, Evaluation) else isinstance(result, ScoreNashAverage)
-    agents = checked_side(of, tasks=tasks) == "agents"
+    agents = check_side(of, tasks=tasks) == "agents"
     if isinstance(result, Evaluation):
         board = result.board if agents else result.required_tasks()
         what = "difficulty" if not agents else "skill" if result.kind == "scores" else "average"
@@ -83,41 +83,41 @@ def weights(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
     of
         ``"agents"`` or ``"tasks"``.
     top
-        How many are drawn at most; the others, and all without weight, are folded into one row.
+        Largest number of rows; the others, and all without weight, are folded into one row.
 
     Examples
     --------
     >>> import nashboard as nb
     >>> chart = nb.charts.weights(nb.nash_average_scores(nb.load_dataset("atari")), of="tasks")
     """
-    side, top = side_of(result, of), checked_top(top)
+    side, top = select_side(result, of), check_top(top)
     order = sorted(range(len(side.names)), key=lambda k: (-side.weights[k], side.ranks[k], side.names[k]))
-    held = int((side.weights > 0).sum())
-    shown, rest = order[: min(top, held)], order[min(top, held) :]
+    weighted = int((side.weights > 0).sum())
+    shown, rest = order[: min(top, weighted)], order[min(top, weighted) :]
     rows: list[dict[str, Any]] = [
         {"label": side.names[k], "name": side.names[k], "weight": side.weights[k], "nash": side.nash[k], "tail": False}
         for k in shown
     ]
     if rest:
         left = float(side.weights[rest].sum())
-        said = "without weight" if left == 0 else "together"
-        label = f"{more(len(rest))} {said}"
+        suffix = "without weight" if left == 0 else "together"
+        label = f"{name_rest(len(rest))} {suffix}"
         rows.append({"label": label, "name": label, "weight": left, "tail": True})
     base = alt.Chart(inline(rows))
     x = alt.X("weight:Q", title="weight: share in the equilibrium", axis=alt.Axis(format="%"))
-    y = alt.Y("label:N", sort=None, axis=axis_of_names())
+    y = alt.Y("label:N", sort=None, axis=name_axis())
     tips = [text("name", side.kind), number("weight", "weight", ".2%"), number("nash", f"Nash {side.what}")]
     tail = base.transform_filter("datum.tail").mark_bar(style="tail", height=12).encode(x=x, y=y, tooltip=tips)
     layers = [
-        every_row(base, y),
+        fix_rows(base, y),
         base.transform_filter("!datum.tail").mark_bar(style="nash", height=12).encode(x=x, y=y, tooltip=tips),
         *([tail] if rest else []),
         base.mark_text(style="note", align="left", dx=4).encode(
             x=x, y=y, text=alt.Text("weight:Q", format=".1%"), tooltip=tips
         ),
     ]
-    title = f"Who counts: {held:,} of {number_of(len(side.names), side.kind)} have weight"
-    if held == 1:
+    title = f"Who counts: {weighted:,} of {number_of(len(side.names), side.kind)} have weight"
+    if weighted == 1:
         title = title.replace(" have ", " has ")
     if side.kind == "task":
         title = title.replace("Who", "What")
@@ -127,8 +127,8 @@ def weights(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
         if side.kind == "task"
         else f"The mixture of agents that {best}; others have no say in the averages of the rest."
     )
-    return titled(
-        layered(*layers).properties(width=360, height=alt.Step(ROW)),
+    return add_title(
+        layer(*layers).properties(width=360, height=alt.Step(ROW)),
         title,
         [meaning],
         f"Bar chart of Nash weights. {title}.",
@@ -154,7 +154,7 @@ def averages(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
     >>> result = nb.evaluate(nb.load_dataset("suite-4"), n_resamples=20)
     >>> chart = nb.charts.averages(result, of="tasks")
     """
-    side, top = side_of(result, of), checked_top(top)
+    side, top = select_side(result, of), check_top(top)
     both = bool(np.isfinite(side.uniform).all())
     second = side.uniform if both else side.weights
     order = sorted(range(len(side.names)), key=lambda k: (side.ranks[k], -second[k], side.names[k]))
@@ -168,14 +168,14 @@ def averages(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
             rows.append(row | {"method": methods[1], "value": side.uniform[k]})
     rest = order[top:]
     if rest:
-        row = {"label": f"{more(len(rest))} (mean)", "name": f"mean of {more(len(rest))[4:]}"}
+        row = {"label": f"{name_rest(len(rest))} (mean)", "name": f"mean of {name_rest(len(rest))[4:]}"}
         for method, values in zip(methods, (side.nash, side.uniform) if both else (side.nash,), strict=False):
             rows.append(row | {"method": method, "value": values[rest].mean()})
     base = alt.Chart(inline(rows))
     tips = [text("name", side.kind), number("nash", f"Nash {side.what}"), number("uniform", f"uniform {side.what}"),
             number("weight", "weight", ".1%"), alt.Tooltip("rank:Q", title="rank by Nash average")]  # fmt: skip
-    x = alt.X("value:Q", title=f"{side.what} ({unit_words(side.unit)})", scale=alt.Scale(zero=False))
-    y = alt.Y("label:N", sort=None, axis=axis_of_names())
+    x = alt.X("value:Q", title=f"{side.what} ({describe_unit(side.unit)})", scale=alt.Scale(zero=False))
+    y = alt.Y("label:N", sort=None, axis=name_axis())
     colour = alt.Color("method:N", title=None, scale=alt.Scale(domain=methods[: 1 + both], range="category"),
                        legend=alt.Legend(orient="top"))  # fmt: skip
     layers = [
@@ -191,15 +191,15 @@ def averages(result: Averaged, *, of: str = "agents", top: int = 60) -> Chart:
     note = "Sorted by Nash average; agents that tie there are in the order of the uniform average." if both else (
         "Sorted by Nash average. This result keeps no uniform averages: evaluate() does."
     )  # fmt: skip
-    return titled(
-        layered(*layers).properties(width=420, height=alt.Step(ROW)),
+    return add_title(
+        layer(*layers).properties(width=420, height=alt.Step(ROW)),
         title,
         [note.replace("agents", f"{side.kind}s")],
         f"Dot plot: {title.lower()}, {number_of(len(side.names), side.kind)}.",
     )
 
 
-KINDS = {"gain": "nash", "loss": "other", "rest": "tail", "gap": "plain"}  # and how their bars look
+KINDS = {"gain": "nash", "loss": "other", "rest": "tail", "gap": "plain"}  # the style of their bars
 
 
 def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart:
@@ -225,13 +225,14 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
     if agent not in board.names:
         raise InputError(f"there is no agent {agent!r}{nearest(str(agent), board.names)}")
     what, best = ("opponent", "the best") if evaluation.task_board is None else ("task", "the best mixture of agents")
-    shown = evaluation.contributions[agent][: checked_top(top)]
+    shown = evaluation.contributions[agent][: check_top(top)]
     gap = -float(board.gaps[board.names.index(agent)]) + 0.0
-    rows = contribution_rows(shown, gap, counted(evaluation))
+    count = count_terms(evaluation)
+    rows = contribution_rows(shown, gap, count)
     base = alt.Chart(inline(rows))
-    x = alt.X("term:Q", title=f"gain or loss ({unit_words(evaluation.board.unit)})",
+    x = alt.X("term:Q", title=f"gain or loss ({describe_unit(evaluation.board.unit)})",
               axis=alt.Axis(tickCount=6))  # fmt: skip
-    y = alt.Y("label:N", sort=None, axis=axis_of_names())
+    y = alt.Y("label:N", sort=None, axis=name_axis())
     tips = [text("name", what), number("weight", "weight", ".1%"), number("result", "result"),
             number("term", "adds"), number("low", "low"), number("high", "high")]  # fmt: skip
     intervals = (
@@ -240,7 +241,7 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
         .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=y, tooltip=tips)
     )
     layers = [
-        every_row(base, y),
+        fix_rows(base, y),
         *(
             base.transform_filter(f"datum.kind == '{kind}'").mark_bar(style=style, height=12).encode(
                 x=x, y=y, tooltip=tips
@@ -252,24 +253,24 @@ def contributions(evaluation: Evaluation, agent: str, *, top: int = 10) -> Chart
         alt.Chart(inline([{"at": 0}])).mark_rule(style="zero").encode(x=alt.XDatum(0)),
     ]  # fmt: skip
     title = f"What {shortened(agent, 40)} gains and loses: {f'{gap:.3f}' if gap else '0'} in all"
-    said = [f"Blue bars gain, orange bars lose; they add up to the last. Weight times the difference to {best}."]
-    said.append(whisker_sentence(evaluation, shown, what))
-    return titled(
-        layered(*layers).properties(width=380, height=alt.Step(ROW + 2)),
+    lines = [f"Blue bars gain, orange bars lose; they add up to the last. Weight times the difference to {best}."]
+    lines.append(describe_whiskers(evaluation, shown, what))
+    return add_title(
+        layer(*layers).properties(width=380, height=alt.Step(ROW + 2)),
         title,
-        said,
-        f"Bar chart of {number_of(counted(evaluation), what)}: what the Nash average of {agent} is made of. {title}.",
+        lines,
+        f"Bar chart of {number_of(count, what)}: what the Nash average of {agent} is made of. {title}.",
     )
 
 
-def counted(evaluation: Evaluation) -> int:
-    """Return how many opponents or tasks have weight; copies count once."""
+def count_terms(evaluation: Evaluation) -> int:
+    """Return the number of opponents or tasks with weight; copies count once."""
     board = evaluation.task_board or evaluation.board
     return len(np.unique(board.classes[board.weights > 0]))
 
 
-def whisker_sentence(evaluation: Evaluation, shown: tuple[Contribution, ...], what: str) -> str:
-    """Say what the whiskers are, or why there are none."""
+def describe_whiskers(evaluation: Evaluation, shown: tuple[Contribution, ...], what: str) -> str:
+    """Return a sentence on the meaning of the whiskers, or on why there are none."""
     if all(one.low is None for one in shown):
         return "No whiskers: the data are taken as exact."
     one, board = "an opponent" if what == "opponent" else "a task", evaluation.board

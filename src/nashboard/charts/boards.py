@@ -12,17 +12,17 @@ from nashboard._types import Floats
 from nashboard.charts.theme import (
     ROW,
     Chart,
-    axis_of_names,
-    checked_kind,
-    checked_top,
-    every_row,
+    add_title,
+    check_kind,
+    check_top,
+    describe_unit,
+    fix_rows,
     inline,
-    layered,
-    more,
+    layer,
+    name_axis,
+    name_rest,
     number,
     text,
-    titled,
-    unit_words,
 )
 from nashboard.data.matches import Matches
 from nashboard.data.validation import positions
@@ -53,32 +53,32 @@ def leaderboard(evaluation: Evaluation, *, top: int = 30) -> Chart:
     >>> result = nb.evaluate(nb.load_dataset("rock-paper-scissors"), n_resamples=20)
     >>> chart = nb.charts.leaderboard(result)
     """
-    checked_kind(evaluation, Evaluation, "leaderboard", "evaluate returned")
-    return board_chart(evaluation.board, checked_top(top))
+    check_kind(evaluation, Evaluation, "leaderboard", "evaluate returned")
+    return draw_board(evaluation.board, check_top(top))
 
 
 def tasks(evaluation: Evaluation, *, top: int = 30) -> Chart:
     """Draw the board of tasks, the hardest first, in the same way."""
-    checked_kind(evaluation, Evaluation, "tasks", "evaluate returned")
-    return board_chart(evaluation.required_tasks(), checked_top(top))
+    check_kind(evaluation, Evaluation, "tasks", "evaluate returned")
+    return draw_board(evaluation.required_tasks(), check_top(top))
 
 
-def board_chart(board: Board, top: int) -> Chart:
-    """Return the panels of a board: gaps, probabilities of being at the top (or weights), and the other order."""
+def draw_board(board: Board, top: int) -> Chart:
+    """Draw the panels of a board: gaps, probabilities of being at the top (or weights), and the other order."""
     rows = board_rows(board, top)
     base, tips = alt.Chart(inline(rows)), tooltips(board)
     first = "hardest" if board.kind == "task" else "best"
-    names = [f"{len(board.names)}. {row['name']}" for row in rows]  # their ranks differ, but do not tell them apart
-    named, bare = (alt.Y("label:N", sort=None, axis=axis) for axis in (axis_of_names(names=names), None))
-    gap = [f"distance to the {first}", "by Nash average", f"({unit_words(board.unit)})"]
+    names = [f"{len(board.names)}. {row['name']}" for row in rows]  # as wide as labels, without the different ranks
+    named, bare = (alt.Y("label:N", sort=None, axis=axis) for axis in (name_axis(names=names), None))
+    gap = [f"distance to the {first}", "by Nash average", f"({describe_unit(board.unit)})"]
     nash = sorted({row["style"] for row in rows if not row["folded"]}, reverse=True)
     bars, title = ("weight", "weight") if board.exact else ("top", chance_name(board))
     length = alt.Undefined if board.exact else alt.Scale(domain=[0, 1])  # a probability of 0.7 is no full bar
     ends = alt.Axis(format="%", **({"tickCount": 2} if board.exact else {"values": [0, 0.5, 1]}))
     panels = [
-        forest(base, rows, ("gap", "low", "high"), gap, nash, named, tips).properties(width=350),
-        layered(
-            every_row(base, bare),
+        draw_forest(base, rows, ("gap", "low", "high"), gap, nash, named, tips).properties(width=350),
+        layer(
+            fix_rows(base, bare),
             base.transform_filter(f"datum.{bars} > 0")
             .mark_bar(style="nash", height=9)
             .encode(x=alt.X(f"{bars}:Q", title=title, scale=length, axis=ends), y=bare, tooltip=tips),
@@ -86,16 +86,16 @@ def board_chart(board: Board, top: int) -> Chart:
     ]
     _, unit = second_name(board)
     fields = ("other", "other_low", "other_high")
-    panels.append(forest(base, rows, fields, [unit], ["other"], bare, tips).properties(width=210))
+    panels.append(draw_forest(base, rows, fields, [unit], ["other"], bare, tips).properties(width=210))
     at_top = describe_top(board)
     what = "are at the top" if board.kind == "agent" else "decide who is at the top"
     note = f"Blue points {what} with a probability of at least 1/2."
-    said = [note, interval_sentence(board)]
-    return titled(
+    lines = [note, describe_intervals(board)]
+    return add_title(
         alt.hconcat(*(panel.properties(height=alt.Step(ROW)) for panel in panels), spacing=12),
         at_top,
-        said,
-        f"Forest plot of {number_of(len(board.names), board.kind)}: {at_top}. {said[-1]}",
+        lines,
+        f"Forest plot of {number_of(len(board.names), board.kind)}: {at_top}. {lines[-1]}",
     )
 
 
@@ -118,14 +118,14 @@ def chance_name(board: Board) -> str:
 
 
 def second_name(board: Board) -> tuple[str, str]:
-    """Return the name of the other order, and with its unit."""
+    """Return the name of the other order, without and with its unit."""
     other = board.rating
     if other is None:
         return "uniform average", "uniform average"
     return other.name, f"{other.name} (points)" if other.name == "Elo" else other.name
 
 
-def forest(
+def draw_forest(
     base: alt.Chart,
     rows: list[dict[str, Any]],
     fields: tuple[str, str, str],
@@ -134,12 +134,12 @@ def forest(
     y: alt.Y,
     tips: list[alt.Tooltip],
 ) -> Any:
-    """Return points with intervals, a row each, and the range of the row that is folded."""
+    """Draw points with intervals, one per row, and the range of the folded row."""
     value, low, high = fields
-    scale = alt.Scale(domain=extent(rows, fields), nice=True, zero=False)
+    scale = alt.Scale(domain=find_extent(rows, fields), nice=True, zero=False)
     axis = alt.Axis(title=title, tickCount=5, labelSeparation=8)
     bar = alt.X(f"{low}:Q", scale=scale, axis=axis)
-    layers = [every_row(base, y)]
+    layers = [fix_rows(base, y)]
     if any(row["folded"] for row in rows):
         folded = base.transform_filter("datum.folded").mark_rule(style="tail", strokeWidth=5, clip=True)
         layers.append(folded.encode(x=bar, x2=alt.X2(f"{high}:Q"), y=y, tooltip=tips))
@@ -147,14 +147,14 @@ def forest(
         known = base.transform_filter(f"!datum.folded && isValid(datum.{low})").mark_rule(style="interval")
         layers.append(known.encode(x=bar, x2=alt.X2(f"{high}:Q"), y=y, tooltip=tips))
     for style in styles:
-        points = alone(base, rows) if len(styles) == 1 else base.transform_filter(f"datum.style == '{style}'")
+        points = drop_folded(base, rows) if len(styles) == 1 else base.transform_filter(f"datum.style == '{style}'")
         mark = points.mark_point(style=style, filled=True, size=SIZES[style], opacity=1, shape=SHAPES[style])
         layers.append(mark.encode(x=alt.X(f"{value}:Q", scale=scale, axis=axis), y=y, tooltip=tips))
-    return layered(*layers)
+    return layer(*layers)
 
 
-def alone(base: alt.Chart, rows: list[dict[str, Any]]) -> Any:
-    """Return the rows that are drawn one by one."""
+def drop_folded(base: alt.Chart, rows: list[dict[str, Any]]) -> Any:
+    """Return the chart without the folded row."""
     return base.transform_filter("!datum.folded") if any(row["folded"] for row in rows) else base
 
 
@@ -162,31 +162,31 @@ SIZES = {"nash": 65, "plain": 45, "other": 65}
 SHAPES = {"nash": "circle", "plain": "circle", "other": "diamond"}
 
 
-def extent(rows: list[dict[str, Any]], fields: tuple[str, ...]) -> list[float]:
-    """Return the range of the rows that are drawn one by one: the folded ones must not squeeze them."""
+def find_extent(rows: list[dict[str, Any]], fields: tuple[str, ...]) -> list[float]:
+    """Return the range of the values without the folded row, which would compress the others."""
     values = np.array([row.get(field, np.nan) for row in rows if not row["folded"] for field in fields], dtype=float)
     return [float(f"{end:.9g}") + 0.0 for end in (np.nanmin(values), np.nanmax(values))]
 
 
-def interval_sentence(board: Board) -> str:
-    """Return what the bars are, or why there are none."""
+def describe_intervals(board: Board) -> str:
+    """Return a sentence on the meaning of the bars, or on why there are none."""
     if board.exact:
         return "No bars: the data are taken as exact."
     return f"Bars contain {board.level:.0%} of {board.draws:,} draws of the posterior."
 
 
-def without_dust(values: Floats) -> Floats:
-    """Return values with rounding errors as exact zeros: alone on an axis they would stretch over all of it."""
+def round_dust(values: Floats) -> Floats:
+    """Return values with rounding errors replaced by zeros: alone on an axis they would fill all of it."""
     return np.where(np.abs(values) < 1e-9, 0.0, values)
 
 
 def board_rows(board: Board, top: int) -> list[dict[str, Any]]:
-    """Return a row per entry, and one for all that are left over."""
+    """Return a row per entry, and one for all further entries."""
     second, unknown = board.rating, np.full(len(board.names), np.nan)
     other, other_ranks = (board.uniform, board.uniform_ranks) if second is None else (second.values, second.rank_low)
     other_low, other_high = (unknown, unknown) if second is None or board.exact else (second.low, second.high)
-    low, high = (unknown, unknown) if board.exact else map(without_dust, (board.gap_low, board.gap_high))
-    order, gaps = board.order, without_dust(board.gaps)
+    low, high = (unknown, unknown) if board.exact else map(round_dust, (board.gap_low, board.gap_high))
+    order, gaps = board.order, round_dust(board.gaps)
     rows = [
         {
             "label": f"{board.ranks[k]}. {board.names[k]}",
@@ -211,8 +211,8 @@ def board_rows(board: Board, top: int) -> list[dict[str, Any]]:
     if len(rest):
         rows.append(
             {
-                "label": more(len(rest)),
-                "name": f"{more(len(rest))}, from the lowest to the highest",
+                "label": name_rest(len(rest)),
+                "name": f"{name_rest(len(rest))}, from the lowest to the highest",
                 "low": board.gaps[rest].min(),
                 "high": board.gaps[rest].max(),
                 "weight": board.weights[rest].sum(),
@@ -226,7 +226,7 @@ def board_rows(board: Board, top: int) -> list[dict[str, Any]]:
 
 
 def tooltips(board: Board) -> list[alt.Tooltip]:
-    """Return everything a row knows."""
+    """Return the tooltips of a row of a board."""
     name, _ = second_name(board)
     tips = [text("name", board.kind), alt.Tooltip("rank:Q", title="place"), number("gap", "distance to the first")]
     if not board.exact:
@@ -250,8 +250,8 @@ def history(found: History, *, top: int = 6) -> Chart:
     >>> result = nb.evaluate(nb.load_dataset("alphago"), n_resamples=20)
     >>> chart = nb.charts.history(nb.history([result, result]))
     """
-    checked_kind(found, History, "history", "history returned")
-    shown = found.agents[: checked_top(top)]
+    check_kind(found, History, "history", "history returned")
+    shown = found.agents[: check_top(top)]
     rows = [
         {"agent": name, "when": label, "gap": -found.gap[k, t], "low": -found.high[k, t], "high": -found.low[k, t]}
         for k, name in enumerate(shown)
@@ -261,18 +261,18 @@ def history(found: History, *, top: int = 6) -> Chart:
     x = alt.X("when:N", sort=list(found.labels), title=None, axis=alt.Axis(labelAngle=0))
     color = alt.Color("agent:N", sort=list(shown), title=None, legend=alt.Legend(orient="bottom", columns=2))
     tips = [text("agent", "agent"), text("when", "evaluation"), number("gap", "distance to the best", ".2f")]
-    side = alt.XOffset("agent:N", sort=list(shown))  # intervals stand beside each other
+    side = alt.XOffset("agent:N", sort=list(shown))  # intervals beside each other
     base = alt.Chart(inline(rows)).encode(x=x, xOffset=side, color=color)
     title = f"minus the gap to the best ({found.unit})"
-    chart = layered(
+    chart = layer(
         base.mark_rule(opacity=0.5, strokeWidth=3).encode(
             y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"), tooltip=tips
         ),
         base.mark_line(point=True).encode(y=alt.Y("gap:Q", title=title), tooltip=tips),
     ).properties(width=max(260, 90 * len(found.labels)), height=260)
     headline = f"{number_of(len(shown), 'agent')} in {number_of(len(found.labels), 'evaluation')}"
-    said = ["0 is the best of its evaluation. Bars: intervals of the posterior."]
-    return titled(chart, headline, said, f"Line chart. {headline}.")
+    lines = ["0 is the best of its evaluation. Bars: intervals of the posterior."]
+    return add_title(chart, headline, lines, f"Line chart. {headline}.")
 
 
 def ratings(fit: Rating, *, top: int = 30) -> Chart:
@@ -283,8 +283,8 @@ def ratings(fit: Rating, *, top: int = 30) -> Chart:
     >>> import nashboard as nb
     >>> chart = nb.charts.ratings(nb.elo(nb.load_dataset("alphago")))
     """
-    checked_kind(fit, Rating, "ratings", "elo or melo returned")
-    top = checked_top(top)
+    check_kind(fit, Rating, "ratings", "elo or melo returned")
+    top = check_top(top)
     low, high = fit.interval
     order = np.argsort(-fit.ratings, kind="stable")
     rows: list[dict[str, Any]] = [
@@ -295,7 +295,7 @@ def ratings(fit: Rating, *, top: int = 30) -> Chart:
     rest = order[top:]
     if len(rest):
         rows.append(
-            {"label": more(len(rest)), "name": f"{more(len(rest))}, from the lowest to the highest",
+            {"label": name_rest(len(rest)), "name": f"{name_rest(len(rest))}, from the lowest to the highest",
              "low": fit.ratings[rest].min(), "high": fit.ratings[rest].max(), "folded": True}
         )  # fmt: skip
     name = fit.label
@@ -304,13 +304,13 @@ def ratings(fit: Rating, *, top: int = 30) -> Chart:
         *(number(field, field, ".0f") for field in ("rating", "low", "high")),
         number("games", "games", ",.0f"),
     ]
-    y = alt.Y("label:N", sort=None, axis=axis_of_names(names=[row["name"] for row in rows]))
+    y = alt.Y("label:N", sort=None, axis=name_axis(names=[row["name"] for row in rows]))
     base, fields = alt.Chart(inline(rows)), ("rating", "low", "high")
-    chart = forest(base, rows, fields, [f"{name} rating (points)"], ["other"], y, tips)
+    chart = draw_forest(base, rows, fields, [f"{name} rating (points)"], ["other"], y, tips)
     known = bool(np.isfinite(fit.stderr).any())
     sure = "Bars are 95% intervals." if known else "No bars: these ratings come without standard errors."
     title = f"{name} puts {shortened(fit.agents[order[0]], 40)} first"
-    return titled(
+    return add_title(
         chart.properties(width=420, height=alt.Step(ROW)),
         title,
         [f"A lead of 400 points wins 10 games for each game lost. {sure}"],
@@ -318,7 +318,7 @@ def ratings(fit: Rating, *, top: int = 30) -> Chart:
     )
 
 
-POINTS = 300  # of a line: more cannot be told apart
+POINTS = 300  # of a line: more are not visible
 
 
 def rating_history(found: RatingHistory, *, agents: Sequence[str] | None = None, top: int = 6) -> Chart:
@@ -332,9 +332,9 @@ def rating_history(found: RatingHistory, *, agents: Sequence[str] | None = None,
     ...     league.update(winner, loser, 1.0)
     >>> chart = nb.charts.rating_history(league.history())
     """
-    checked_kind(found, RatingHistory, "rating_history", "history of an online model returned")
+    check_kind(found, RatingHistory, "rating_history", "history of an online model returned")
     last = dict(zip(found.agent.tolist(), found.rating.tolist(), strict=True))
-    best = sorted(last, key=lambda k: -last[k])[: checked_top(top)]
+    best = sorted(last, key=lambda k: -last[k])[: check_top(top)]
     chosen = best if agents is None else list(positions(agents, found.agents, kind="agent"))
     rows: list[dict[str, Any]] = []
     for k in chosen:
@@ -351,13 +351,13 @@ def rating_history(found: RatingHistory, *, agents: Sequence[str] | None = None,
             number("low", "low", ".0f"), number("high", "high", ".0f")]  # fmt: skip
     base = alt.Chart(inline(rows)).encode(x=x, color=color)
     title = "rating (Elo points)"
-    chart = layered(
+    chart = layer(
         base.mark_area(opacity=0.12, line=False).encode(y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q")),
         base.mark_line(strokeWidth=1.6).encode(y=alt.Y("rating:Q", title=title), tooltip=tips),
     ).properties(width=480, height=280)
     headline = f"Ratings of {number_of(len(names), 'agent')} over {number_of(found.game.size // 2, 'game')}"
-    said = ["A newcomer starts at 0. Bands are 95% intervals."]
-    return titled(chart, headline, said, f"Line chart. {headline}.")
+    lines = ["A newcomer starts at 0. Bands are 95% intervals."]
+    return add_title(chart, headline, lines, f"Line chart. {headline}.")
 
 
 CALIBRATION_SIZE = 340
@@ -377,14 +377,14 @@ def calibration(
     Parameters
     ----------
     matches
-        What was played; or what `nashboard.calibration` measured, which is drawn as it is.
+        Results of games, or the result of `nashboard.calibration`.
     ratings
         Ratings to check against the matches. Without them Elo and mElo are fitted to four fifths of the games at a
         time and predict the fifth that was held out.
     planes
         Which models are fitted: 0 planes is Elo.
     bins
-        How many points a curve has; each stands for equally many games.
+        Number of points of a curve; each is the mean of the same number of games.
     rng
         A seed: which games are held out.
 
@@ -395,28 +395,28 @@ def calibration(
     >>> chart = nb.charts.calibration(cycle)
     """
     if isinstance(matches, Calibrations):
-        return drawn(matches.models)
+        return draw_calibration(matches.models)
     if not isinstance(matches, Matches):
         raise InputError(f"calibration needs matches, not {type(matches).__name__}: predictions are of games")
     if ratings is None:
-        found = [held_out_calibration(matches, k, bins=bins, rng=rng) for k in planes]
+        measured = [held_out_calibration(matches, k, bins=bins, rng=rng) for k in planes]
     else:
         given = [ratings] if isinstance(ratings, Rating) else list(ratings)
-        found = [calibration_of(fit, matches, bins=bins) for fit in given]
-    if not found:
+        measured = [calibration_of(fit, matches, bins=bins) for fit in given]
+    if not measured:
         raise InputError("there is no model to draw: give planes, such as (0, 1), or ratings")
-    return drawn(found)
+    return draw_calibration(measured)
 
 
-def nobody(found: Sequence[Calibration]) -> str:
-    """Say that no model predicts, however many there are."""
+def describe_failure(found: Sequence[Calibration]) -> str:
+    """Return the beginning of the sentence that no model is better than guessing."""
     if len(found) == 1:
         return f"{found[0].model} does not predict"
     return "Neither model predicts" if len(found) == 2 else "No model predicts"
 
 
-def drawn(found: Sequence[Calibration]) -> Chart:
-    """Return the curves of several models."""
+def draw_calibration(found: Sequence[Calibration]) -> Chart:
+    """Draw the calibration curves of several models."""
     labels = [f"{one.model}: log-loss {one.log_loss:.3f}" for one in found]
     rows = [
         {"model": label, "predicted": b.predicted, "observed": b.observed, "low": b.low, "high": b.high,
@@ -447,10 +447,10 @@ def drawn(found: Sequence[Calibration]) -> Chart:
     best = min(found, key=lambda one: one.log_loss)
     title = f"{best.model} predicts best" if len(found) > 1 else f"How well {best.model} predicts"
     if best.log_loss >= GUESSING:
-        title = f"{nobody(found)} better than guessing"
+        title = f"{describe_failure(found)} better than guessing"
     unseen = "games held out of the fit" if best.held_out else "these games, which the fit may have seen"
-    return titled(
-        layered(*layers).properties(width=CALIBRATION_SIZE, height=CALIBRATION_SIZE),
+    return add_title(
+        layer(*layers).properties(width=CALIBRATION_SIZE, height=CALIBRATION_SIZE),
         title,
         [f"On the dashed line, predictions come true. Measured on {unseen}.",
          "Log-loss in nats per game: 0.693 is guessing, lower is better. Bars are 95% intervals."],

@@ -8,7 +8,7 @@ import numpy as np
 from nashboard._text import shortened
 from nashboard.algebra.cycles import Cycle
 from nashboard.algebra.hodge import Hodge
-from nashboard.charts.theme import Chart, checked_top, inline, layered, number, text, titled
+from nashboard.charts.theme import Chart, add_title, check_top, inline, layer, number, text
 from nashboard.errors import InputError
 from nashboard.evaluation.audit.audit import Audit
 from nashboard.evaluation.audit.transitivity import Transitivity
@@ -16,7 +16,7 @@ from nashboard.evaluation.audit.transitivity import Transitivity
 SIZE = 380
 ROOM, SIDE = 1.25, 1.65  # of the circle's radius: above and below, so that points are not cut, and beside it for names
 NAME = 24  # characters of a name beside its point
-TITLE = 14  # characters of a name in the title, where three of them stand
+TITLE = 14  # characters of a name in the title, which has three names
 SHORTER = 0.1  # of an arrow at each end, in radii
 HALF = 55  # pixels: half of the longest name on a narrow screen, where long names are above and below their points
 PLACE = f"width * (datum.x + {SIDE}) / {2 * SIDE}"  # of a point from the left, in pixels
@@ -37,43 +37,43 @@ def cycles(found: Hodge | Transitivity | Audit, *, k: int = 5) -> Chart:
     >>> import nashboard as nb
     >>> chart = nb.charts.cycles(nb.hodge(nb.load_dataset("alphago")), k=2)
     """
-    k = checked_top(k)
+    k = check_top(k)
     if isinstance(found, Audit):
         if found.transitivity is None:
             raise InputError("this audit is of payoffs, which have no games: draw the cycles of hodge")
         found = found.transitivity
     if isinstance(found, Transitivity):
         strongest, share = found.cycles[:k], found.share
-        kept, rates = [one.cycle for one in strongest], [one.win_rates for one in strongest]
+        strongest_cycles, rates = [one.cycle for one in strongest], [one.win_rates for one in strongest]
     elif isinstance(found, Hodge):
-        kept, rates, share = list(found.cycles(k)), None, found.transitivity
+        strongest_cycles, rates, share = list(found.cycles(k)), None, found.transitivity
     else:
         raise InputError(f"cycles needs what hodge or audit return, not {type(found).__name__}")
     title = "No three agents beat each other in a cycle"
     noise = isinstance(found, Transitivity) and not found.beyond_luck
-    if noise and kept:
-        title = "These cycles may be chance" if len(kept) > 1 else "This cycle may be chance"
-    elif kept:
-        a, b, c = kept[0].agents
+    if noise and strongest_cycles:
+        title = "These cycles may be chance" if len(strongest_cycles) > 1 else "This cycle may be chance"
+    elif strongest_cycles:
+        a, b, c = strongest_cycles[0].agents
         title = " beats ".join(shortened(name, TITLE) for name in (a, b, c, a))
-    chart = drawn(kept, rates) if kept else nothing()
-    which = "The strongest cycle" if len(kept) == 1 else f"The {len(kept):,} strongest cycles"
-    said = [f"{which}. Arrows point from winner to loser; wide ones are clear wins.",
+    chart = draw_graph(strongest_cycles, rates) if strongest_cycles else draw_empty()
+    which = "The strongest cycle" if len(strongest_cycles) == 1 else f"The {len(strongest_cycles):,} strongest cycles"
+    lines = [f"{which}. Arrows point from winner to loser; wide ones are clear wins.",
             f"Ratings explain {share:.0%} of the results; no rating can explain a cycle."]  # fmt: skip
-    if not kept:
-        said = [f"Ratings explain {share:.0%} of the results."]
+    if not strongest_cycles:
+        lines = [f"Ratings explain {share:.0%} of the results."]
     if noise:
         assert isinstance(found, Transitivity)
         if found.p_noise > found.level:
-            said.append(f"The residual of the ratings is within noise (p = {found.p_noise:.2g}).")
-        elif kept:
+            lines.append(f"The residual of the ratings is within noise (p = {found.p_noise:.2g}).")
+        elif strongest_cycles:
             most = max(one.z for one in found.cycles)
-            said.append(f"In standard errors the strongest here is {most:.1f}; {found.by_luck()}.")
-    return titled(chart, title, said, f"Graph of the strongest cycles. {title}.")
+            lines.append(f"In standard errors the strongest here is {most:.1f}; {found.name_luck()}.")
+    return add_title(chart, title, lines, f"Graph of the strongest cycles. {title}.")
 
 
-def nothing() -> Any:
-    """Return an empty picture that says so."""
+def draw_empty() -> Any:
+    """Draw a picture with a note that there is no cycle."""
     return (
         alt.Chart(inline([{"said": "no cycle"}]))
         .mark_text(style="note")
@@ -81,8 +81,8 @@ def nothing() -> Any:
     )
 
 
-def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> Any:
-    """Return the graph: agents on a circle, an arrow per win."""
+def draw_graph(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> Any:
+    """Draw the graph: agents on a circle, an arrow per win."""
     agents = list(dict.fromkeys(name for cycle in kept for name in cycle.agents))
     turn = np.pi / 2 - 2 * np.pi * np.arange(len(agents)) / max(len(agents), 1)
     where = {name: np.array([np.cos(t), np.sin(t)]) for name, t in zip(agents, turn, strict=True)}
@@ -114,7 +114,7 @@ def drawn(kept: list[Cycle], rates: list[tuple[float, float, float]] | None) -> 
     tips = [text("winner", "winner"), text("loser", "loser"), number("payoff", "payoff"), text("won", "games won"),
             text("cycle", "cycle")]  # fmt: skip
     edges = alt.Chart(inline(arrows.values()))
-    return layered(
+    return layer(
         edges.mark_rule(opacity=0.9).encode(
             x=x, y=y, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), color=colour, tooltip=tips,
             strokeWidth=alt.StrokeWidth("payoff:Q", legend=None, scale=alt.Scale(range=[1.2, 4], zero=True)),

@@ -1,4 +1,4 @@
-"""Charts as files (png, svg, pdf, html without a network, json), and which chart belongs to which result."""
+"""Charts as files (png, svg, pdf, html without a network, json), and the default chart of every result."""
 
 import json
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from nashboard._files import atomically, cached_text
+from nashboard._files import cached_text, write_atomically
 from nashboard.algebra.hodge import Hodge
 from nashboard.algebra.latent import Latent
 from nashboard.algebra.schur import Schur
@@ -28,7 +28,7 @@ from nashboard.online.models import RatingHistory
 from nashboard.ranking.trial import Trials
 from nashboard.ratings.rating import Rating
 
-OFFER = "window.vegaEmbed=vegaEmbed;"  # what the bundle does when it is loaded
+OFFER = "window.vegaEmbed=vegaEmbed;"  # the last statement of the bundle
 DRAW = "window.vegaEmbed('#chart', JSON.parse(document.getElementById('given').textContent), {actions: false});"
 PAGE = """<!doctype html>
 <html lang="en">
@@ -71,28 +71,28 @@ def save(chart: Chart, path: str | Path, *, theme: Theme = "light", scale: float
         raise InputError(f"cannot write {str(path)!r}: use a name that ends in {', '.join(most)} or {last}")
     if not (isinstance(scale, int | float) and 0.1 <= scale <= 20):
         raise InputError(f"scale is {scale!r}: it must be a number between 0.1 and 20 (2 is sharp on most screens)")
-    content = WRITERS[ending](specification(chart, theme, page=True), scale)
-    atomically(path, lambda part: part.write_bytes(content))
+    content = WRITERS[ending](make_spec(chart, theme, page=True), scale)
+    write_atomically(path, lambda part: part.write_bytes(content))
 
 
-def specification(chart: Chart, theme: Theme = "light", *, page: bool = False) -> dict[str, Any]:
-    """Return the Vega-Lite specification of a chart under a theme; ``page`` puts the page's colour behind it."""
-    found: dict[str, Any] = themed(chart, theme).to_dict()
+def make_spec(chart: Chart, theme: Theme = "light", *, page: bool = False) -> dict[str, Any]:
+    """Return the Vega-Lite specification of a chart with a theme; ``page`` adds the background colour of the page."""
+    spec: dict[str, Any] = themed(chart, theme).to_dict()
     if page:
-        found["background"] = PAGES[theme]
-    return found
+        spec["background"] = PAGES[theme]
+    return spec
 
 
 def convert(ending: str, spec: dict[str, Any], **options: float) -> bytes:
-    """Return a picture of pixels (png), of lines (svg), or a page (pdf)."""
+    """Return a chart as png, svg or pdf."""
     import vl_convert
 
-    found = getattr(vl_convert, f"vegalite_to_{ending}")(spec, **options)
-    return found.encode() if isinstance(found, str) else bytes(found)
+    picture = getattr(vl_convert, f"vegalite_to_{ending}")(spec, **options)
+    return picture.encode() if isinstance(picture, str) else bytes(picture)
 
 
-def html(spec: dict[str, Any]) -> bytes:
-    """Return a page for a browser, with the scripts that draw it inside; a name cannot end the script it stands in."""
+def html_page(spec: dict[str, Any]) -> bytes:
+    """Return a page with the scripts that draw the chart; names are escaped, so that they cannot end a script."""
     given = json.dumps(spec, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     return PAGE.format(given=given, scripts=drawing_script(), draw=DRAW, background=spec["background"]).encode()
 
@@ -103,11 +103,11 @@ def drawing_script() -> str:
     import vl_convert
 
     label = f"vl-convert {version('vl-convert-python')} {OFFER}"
-    return closed(cached_text("drawing.js", label, lambda: str(vl_convert.javascript_bundle(OFFER))))
+    return escape_script(cached_text("drawing.js", label, lambda: str(vl_convert.javascript_bundle(OFFER))))
 
 
-def closed(script: str) -> str:
-    """Return a script that cannot end the element that contains it."""
+def escape_script(script: str) -> str:
+    """Return a script in which no text ends the element that contains it."""
     return script.replace("</script", r"<\/script").replace("<!--", r"<\!--")
 
 
@@ -115,7 +115,7 @@ WRITERS: dict[str, Callable[[dict[str, Any], float], bytes]] = {
     ".png": lambda spec, scale: convert("png", spec, scale=scale),
     ".svg": lambda spec, _: convert("svg", spec),
     ".pdf": lambda spec, _: convert("pdf", spec),
-    ".html": lambda spec, _: html(spec),
+    ".html": lambda spec, _: html_page(spec),
     ".json": lambda spec, _: (json.dumps(spec, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode(),
 }
 
@@ -136,12 +136,12 @@ CHARTS: dict[type, Callable[..., Chart]] = {
 }
 
 
-def chart_of(result: Any, **options: Any) -> Chart:
-    """Return the chart of a result."""
+def draw_result(result: Any, **options: Any) -> Chart:
+    """Draw the default chart of a result."""
     return next(CHARTS[kind] for kind in type(result).__mro__ if kind in CHARTS)(result, **options)
 
 
-def picture_of(result: Any) -> str:
-    """Return the chart of a result as inline SVG on a page of its own colour, which every notebook can show."""
-    svg = convert("svg", specification(chart_of(result))).decode()
+def draw_svg(result: Any) -> str:
+    """Draw the default chart of a result as inline SVG with a background, which every notebook can show."""
+    svg = convert("svg", make_spec(draw_result(result))).decode()
     return f'<div style="background:{PAGES["light"]};display:inline-block;padding:8px;max-width:100%">{svg}</div>'

@@ -2,7 +2,7 @@
 
 Coordinates of a Schur plane are ``sqrt(strength) Q``, so that the area of the parallelogram of two agents is their
 payoff in this plane (appendix F), positive where the second follows the first counterclockwise. Names are placed beside
-their points without covering each other; those that find no free place are left to the tooltip.
+their points without overlaps; names without a free place are only in the tooltip.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from nashboard._text import shortened
 from nashboard._types import Floats
 from nashboard.algebra.latent import Latent
 from nashboard.algebra.schur import Schur
-from nashboard.charts.theme import Chart, checked_kind, checked_top, inline, layered, number, text, titled
+from nashboard.charts.theme import Chart, add_title, check_kind, check_top, inline, layer, number, text
 from nashboard.data.validation import positions
 from nashboard.errors import InputError
 
@@ -26,7 +26,7 @@ LABEL_MOST = 26  # characters of a name in a plot
 
 
 class Label(NamedTuple):
-    """A name and where it is written: at the left, right, above or below its point; nothing where it has no place."""
+    """A name and its place: at the left, right, above or below its point; an empty text where there is no place."""
 
     text: str
     align: str
@@ -42,17 +42,17 @@ class Box(NamedTuple):
     right: float
     bottom: float
 
-    def meets(self, other: "Box") -> bool:
-        """Say whether two rectangles overlap."""
+    def overlaps(self, other: "Box") -> bool:
+        """Return whether two rectangles overlap."""
         return (
             self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
 
 
-NOTHING = Label("", "left", 0.0, 0.0)
+NO_LABEL = Label("", "left", 0.0, 0.0)
 
 
-def placed(
+def place_labels(
     names: Sequence[str], x: Floats, y: Floats, order: Sequence[int], *, size: tuple[float, float], beyond: float = 60
 ) -> list[Label]:
     """Return a label per name; ``x`` and ``y`` are pixels in a plot of that size, ``order`` the most important first.
@@ -61,7 +61,7 @@ def placed(
     """
     points = [Box(a - 4, b - 4, a + 4, b + 4) for a, b in zip(x, y, strict=True)]
     taken: list[Box] = []
-    found = [NOTHING] * len(names)
+    labels = [NO_LABEL] * len(names)
     for k in order:
         text = shortened(names[k], LABEL_MOST)
         width = CHARACTER * len(text)
@@ -70,13 +70,13 @@ def placed(
             left = x[k] + dx - {"left": 0.0, "right": width, "center": width / 2}[align]
             box = Box(left, y[k] + dy - LINE / 2, left + width, y[k] + dy + LINE / 2)
             inside = box.left > 0 and box.right < size[0] + beyond and box.top > -5 and box.bottom < size[1] + 5
-            free = not any(box.meets(other) for other in taken)
-            clear = not any(box.meets(point) for j, point in enumerate(points) if j != k)
+            free = not any(box.overlaps(other) for other in taken)
+            clear = not any(box.overlaps(point) for j, point in enumerate(points) if j != k)
             if inside and free and clear:
                 taken.append(box)
-                found[k] = Label(text, align, dx, dy)
+                labels[k] = Label(text, align, dx, dy)
                 break
-    return found
+    return labels
 
 
 def name_layers(
@@ -89,11 +89,11 @@ def name_layers(
 ) -> list[Any]:
     """Return the names as two layers: placed for the plot as it is, and for the width of a phone."""
     width, height = size
-    shrunk = height * PHONE / width if height <= width else height  # as the page of a report fits it
+    shrunk = height * PHONE / width if height <= width else height  # the size on the page of a report
     layers = []
     for seen, beyond, test in (((width, height), 60, ">="), ((PHONE, shrunk), 0, "<")):
         x, y = (pixels * np.array(seen) / np.array(size)).T
-        labels = placed(names, x, y, order, size=seen, beyond=beyond)
+        labels = place_labels(names, x, y, order, size=seen, beyond=beyond)
         rows = [
             {"name": names[k], "x": xy[k, 0], "y": xy[k, 1], "label": label.text, "align": label.align,
              "dx": label.dx, "dy": label.dy}
@@ -115,7 +115,7 @@ NAMED = 40  # points that get a name, the furthest out first
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """What the picture shows: its middle, how far it reaches from there, and its size in pixels, one unit each way."""
+    """The visible part of a plane: its middle, its reach from there, and its size in pixels, on equal scales."""
 
     middle: tuple[float, float]
     reach: tuple[float, float]
@@ -123,8 +123,8 @@ class Frame:
     height: int
 
     @classmethod
-    def around(cls, points: Floats) -> Self:
-        """Return the frame that holds all points with a margin, on a scale that is the same along both axes."""
+    def from_points(cls, points: Floats) -> Self:
+        """Return the frame that contains all points with a margin, on the same scale along both axes."""
         low, high = points.min(axis=0), points.max(axis=0)
         wide, tall = (high - low) / (1 - 2 * MARGIN)
         if wide <= 0 and tall <= 0:
@@ -135,13 +135,13 @@ class Frame:
         rx, ry = (float(f"{side * unit / 2:.9g}") for side in (width, height))
         return cls(middle=(float(f"{mx:.9g}"), float(f"{my:.9g}")), reach=(rx, ry), width=width, height=height)
 
-    def pixels(self, points: Floats) -> Floats:
-        """Return where points stand in the picture, from its left and its top."""
+    def to_pixels(self, points: Floats) -> Floats:
+        """Return the positions of points in the picture, in pixels from its left and its top."""
         size = np.array([self.width, self.height])
         return np.asarray(size / 2 * (1 + (points - self.middle) / self.reach * [1, -1]))
 
 
-def coordinates(schur: Schur, plane: int) -> Floats:
+def plane_points(schur: Schur, plane: int) -> Floats:
     """Return the agents as points ``(n, 2)`` whose signed areas are payoffs."""
     if isinstance(plane, bool) or not 0 <= plane < schur.strengths.size:
         raise InputError(f"there is no plane {plane!r}: there are {schur.strengths.size:,}, counted from 0")
@@ -180,13 +180,13 @@ def plane(schur: Schur, *, plane: int = 0, pair: tuple[str, str] | None = None) 
     >>> circle = nb.schur([[0, 1, 0, -1], [-1, 0, 1, 0], [0, -1, 0, 1], [1, 0, -1, 0]])
     >>> chart = nb.charts.plane(circle, pair=("agent 1", "agent 2"))
     """
-    checked_kind(schur, Schur, "plane", "schur returned")
-    points = coordinates(schur, plane)
+    check_kind(schur, Schur, "plane", "schur returned")
+    points = plane_points(schur, plane)
     n = len(points)
     a, b = positions(pair, schur.agents, kind="agent") if pair is not None else strongest_pair(points)
     names = sorted(schur.agents)
-    seen = Frame.around(np.concatenate([points, np.zeros((1, 2)), points[[a]] + points[[b]]]))
-    params = chosen(schur.agents, points, names, schur.agents[a], schur.agents[b], seen)
+    frame = Frame.from_points(np.concatenate([points, np.zeros((1, 2)), points[[a]] + points[[b]]]))
+    params = make_params(schur.agents, points, names, schur.agents[a], schur.agents[b], frame)
     order = np.argsort(-np.hypot(*points.T), kind="stable")[:NAMED]
     rows = [{"name": schur.agents[k], "x": points[k, 0], "y": points[k, 1]} for k in range(n)]
     wide, high = ([alt.ExprRef(f"{end}_low"), alt.ExprRef(f"{end}_high")] for end in ("x", "y"))
@@ -211,20 +211,20 @@ def plane(schur: Schur, *, plane: int = 0, pair: tuple[str, str] | None = None) 
         alt.Chart(inline([{"x": 0, "y": 0}])).mark_point(style="frame", shape="cross", size=80).encode(x=x, y=y),
         base.mark_point(style="plain", filled=True, size=45, opacity=0.9).encode(x=x, y=y, tooltip=tips),
         ends.mark_point(style="frame", size=160).encode(x=x, y=y, tooltip=[text("name", "chosen")]),
-        *name_layers(schur.agents, points, seen.pixels(points), [int(k) for k in order], (seen.width, seen.height),
+        *name_layers(schur.agents, points, frame.to_pixels(points), order.tolist(), (frame.width, frame.height),
                      {"x": x, "y": y}),
     ]  # fmt: skip
     share = schur.shares[plane]
     one, other = (f"truncate({name}, {TITLE_NAME})" for name in ("first", "second"))
-    said = alt.ExprRef(
+    title = alt.ExprRef(
         f"area == 0 ? [{one} + ' and ' + {other}, 'are even in this plane'] : "
         f"[(area > 0 ? {one} : {other}) + ' gains ' + format(abs(area), '.3~g'), "
         f"'from ' + (area > 0 ? {other} : {one})]"
     )
-    chart = layered(*layers).add_params(*params).properties(width=seen.width, height=seen.height)
-    return titled(
+    chart = layer(*layers).add_params(*params).properties(width=frame.width, height=frame.height)
+    return add_title(
         chart,
-        said,
+        title,
         [f"Plane {plane + 1}, with {share:.0%} of the squared norm. The shaded area is the payoff of the two chosen;",
          "an agent gains from those that follow it counterclockwise by less than half a turn."],
         f"{n:,} agents as points in plane {plane + 1} of the Schur decomposition; the parallelogram of "
@@ -233,37 +233,37 @@ def plane(schur: Schur, *, plane: int = 0, pair: tuple[str, str] | None = None) 
     )  # fmt: skip
 
 
-def chosen(
-    agents: tuple[str, ...], points: Floats, names: list[str], a: str, b: str, seen: Frame
+def make_params(
+    agents: tuple[str, ...], points: Floats, names: list[str], a: str, b: str, frame: Frame
 ) -> list[alt.Parameter]:
-    """Return the two choices, and what follows from them: positions, area and how much room the picture needs."""
+    """Return the two menus, and what depends on them: positions, area and the range of the axes."""
 
-    (mx, my), (rx, ry) = seen.middle, seen.reach
+    (mx, my), (rx, ry) = frame.middle, frame.reach
 
-    def choice(name: str, value: str, label: str) -> alt.Parameter:
+    def menu(name: str, value: str, label: str) -> alt.Parameter:
         return alt.param(name=name, value=value, bind=alt.binding_select(options=list(names), name=label))
 
-    def given(name: str, value: Any) -> alt.Parameter:
+    def constant(name: str, value: Any) -> alt.Parameter:
         return alt.param(name=name, value=value)
 
-    def worked_out(name: str, expr: str) -> alt.Parameter:
+    def computed(name: str, expr: str) -> alt.Parameter:
         return alt.param(name=name, expr=expr)
 
     return [
-        choice("first", a, "First agent: "),
-        choice("second", b, "Second agent: "),
-        given("agents", list(agents)),
-        given("xs", points[:, 0].tolist()),
-        given("ys", points[:, 1].tolist()),
-        worked_out("x1", "xs[indexof(agents, first)]"),
-        worked_out("y1", "ys[indexof(agents, first)]"),
-        worked_out("x2", "xs[indexof(agents, second)]"),
-        worked_out("y2", "ys[indexof(agents, second)]"),
-        worked_out("area", "x1 * y2 - y1 * x2"),
-        # another pair may reach out of the picture: both axes grow alike, so that areas stay true
-        worked_out("grown", f"max(1, abs(x1 + x2 - {mx!r}) / {0.95 * rx!r}, abs(y1 + y2 - {my!r}) / {0.95 * ry!r})"),
+        menu("first", a, "First agent: "),
+        menu("second", b, "Second agent: "),
+        constant("agents", list(agents)),
+        constant("xs", points[:, 0].tolist()),
+        constant("ys", points[:, 1].tolist()),
+        computed("x1", "xs[indexof(agents, first)]"),
+        computed("y1", "ys[indexof(agents, first)]"),
+        computed("x2", "xs[indexof(agents, second)]"),
+        computed("y2", "ys[indexof(agents, second)]"),
+        computed("area", "x1 * y2 - y1 * x2"),
+        # another pair may be outside of the picture: both axes grow by the same factor, which keeps areas true
+        computed("grown", f"max(1, abs(x1 + x2 - {mx!r}) / {0.95 * rx!r}, abs(y1 + y2 - {my!r}) / {0.95 * ry!r})"),
         *(
-            worked_out(f"{axis}_{end}", f"{middle!r} {sign} {reach!r} * grown")
+            computed(f"{axis}_{end}", f"{middle!r} {sign} {reach!r} * grown")
             for axis, middle, reach in (("x", mx, rx), ("y", my, ry))
             for end, sign in (("low", "-"), ("high", "+"))
         ),
@@ -294,18 +294,18 @@ def latent(found: Latent, *, components: tuple[int, int] = (0, 1), ends: int = 6
     >>> import nashboard as nb
     >>> chart = nb.charts.latent(nb.latent(nb.load_dataset("atari"), k=2))
     """
-    checked_kind(found, Latent, "latent", "the function latent returned")
-    ends = checked_top(ends)
-    held = found.strengths.size
-    if len(components) != 2 or not all(isinstance(t, int) and 0 <= t < held for t in components):
-        raise InputError(f"components are {components!r}: give two of the {held:,} there are, counted from 0")
+    check_kind(found, Latent, "latent", "the function latent returned")
+    ends = check_top(ends)
+    size = found.strengths.size
+    if len(components) != 2 or not all(isinstance(t, int) and 0 <= t < size for t in components):
+        raise InputError(f"components are {components!r}: give two of the {size:,} there are, counted from 0")
     s, t = components
     root = np.sqrt(found.strengths[[s, t]])
     xy = np.concatenate([found.skills[:, [s, t]] * root, found.problems[:, [s, t]] * root])
     names = [*found.agents, *found.tasks]
     kinds = [LATENT_KINDS[0]] * len(found.agents) + [LATENT_KINDS[1]] * len(found.tasks)
-    order = at_the_ends(xy, len(found.agents), ends)
-    (left, right), (low, high) = (padded(values) for values in xy.T)
+    order = choose_named(xy, len(found.agents), ends)
+    (left, right), (low, high) = (pad_range(values) for values in xy.T)
     height = round(
         float(np.clip(LATENT_WIDTH * (high - low) / (right - left), *LATENT_HEIGHTS))
     )  # one unit is one unit, if it can be
@@ -340,8 +340,8 @@ def latent(found: Latent, *, components: tuple[int, int] = (0, 1), ends: int = 6
         *name_layers(names, xy, np.stack([across, down], axis=1), order, (LATENT_WIDTH, height), {"x": x, "y": y}),
     ]  # fmt: skip
     title, both = "What tasks test beyond an average", float(shares[[s, t]].sum())
-    return titled(
-        layered(*layers).properties(width=LATENT_WIDTH, height=height),
+    return add_title(
+        layer(*layers).properties(width=LATENT_WIDTH, height=height),
         title,
         [f"Averages explain {found.averages_share:.0%} of the scores, these components {both:.0%} more.",
          "An agent is better than its average on tasks in its direction, worse on those opposite."],
@@ -350,18 +350,18 @@ def latent(found: Latent, *, components: tuple[int, int] = (0, 1), ends: int = 6
     )  # fmt: skip
 
 
-def padded(values: Floats) -> tuple[float, float]:
-    """Return a range with some room on both sides; zero is in it."""
+def pad_range(values: Floats) -> tuple[float, float]:
+    """Return a range that contains zero, with a margin on both sides."""
     low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
     room = 0.12 * (high - low) or 1.0
     return float(f"{low - room:.6g}"), float(f"{high + room:.6g}")
 
 
-def at_the_ends(xy: Floats, agents: int, ends: int) -> list[int]:
-    """Return those to be named, the furthest out first: agents and tasks at both ends of both axes."""
-    found: set[int] = set()
+def choose_named(xy: Floats, agents: int, ends: int) -> list[int]:
+    """Return the points with a name, the furthest out first: agents and tasks at both ends of both axes."""
+    chosen: set[int] = set()
     for side in (np.arange(agents), np.arange(agents, len(xy))):
         for axis in (0, 1):
             order = side[np.argsort(xy[side, axis], kind="stable")]
-            found |= {int(k) for k in (*order[:ends], *order[-ends:])}
-    return sorted(found, key=lambda k: (-float(np.hypot(*xy[k])), k))
+            chosen |= {int(k) for k in (*order[:ends], *order[-ends:])}
+    return sorted(chosen, key=lambda k: (-float(np.hypot(*xy[k])), k))

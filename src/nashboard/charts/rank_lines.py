@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from nashboard._text import distinct_head, listed, shorten_to, shortened
-from nashboard.charts.theme import ROW, Chart, checked_kind, checked_top, inline, layered, text, titled
+from nashboard.charts.theme import ROW, Chart, add_title, check_kind, check_top, inline, layer, text
 from nashboard.errors import InputError
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.stress.experiment import LABELS, MethodResult
@@ -18,7 +18,7 @@ SLOPE_SIDES: tuple[tuple[str, Literal["left", "right"], int, int], ...] = (
     ("right", "left", 8, 1),
 )
 SLOPE_NAME = 34  # characters of a name beside a line
-WAYS = {"same": "tail", "down": "other", "up": "nash"}  # and how their lines look
+WAYS = {"same": "tail", "down": "other", "up": "nash"}  # the style of their lines
 
 
 def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
@@ -37,8 +37,8 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
     >>> result = nb.evaluate(nb.load_dataset("alphago"), n_resamples=20)
     >>> chart = nb.charts.rank_changes(result)
     """
-    checked_kind(evaluation, Evaluation, "rank_changes", "evaluate returned")
-    top = checked_top(top)
+    check_kind(evaluation, Evaluation, "rank_changes", "evaluate returned")
+    top = check_top(top)
     board = evaluation.board
     values = board.uniform if board.rating is None else board.rating.values
     _, first = np.unique(board.classes, return_index=True)  # copies take no place of their own, as on the board
@@ -93,8 +93,8 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
     part = f"the first {n:,} of {len(board.names):,} {call} by Nash average" if n < len(board.names) else f"all {call}"
     of = f"of the first {n:,}" if n < len(board.names) else f"of {n:,}"
     title = f"{f'{moved:,}' if moved else 'None'} {of} {call} {'change' if moved > 1 else 'changes'} place"
-    return titled(
-        layered(*layers).properties(width=260, height=max(n, 2) * ROW),
+    return add_title(
+        layer(*layers).properties(width=260, height=max(n, 2) * ROW),
         title,
         [f"Left: rank by {second}. Right: rank by Nash average. Shown: {part}.",
          "Blue: a better place by Nash average; orange: a worse one. Equal numbers on one side are exact ties."],
@@ -105,7 +105,7 @@ def rank_changes(evaluation: Evaluation, *, top: int = 30) -> Chart:
 BUMP_NAME = 28  # characters of a name beside a line
 METHOD_STEP = 62  # pixels between methods
 BOARD = "board"
-BOLD = 3  # agents in first place on the board whose lines are thick; of more, none is
+BOLD = 3  # agents in first place on the board with thick lines; if there are more, no line is thick
 
 
 def method_ranks(trials: Trials, *, top: int = 15) -> Chart:
@@ -124,8 +124,8 @@ def method_ranks(trials: Trials, *, top: int = 15) -> Chart:
     >>> result = nb.evaluate(nb.load_dataset("alphago"))
     >>> chart = nb.charts.method_ranks(result.second_opinions(["nash", "borda", "schulze"]))
     """
-    checked_kind(trials, Trials, "method_ranks", "Evaluation.second_opinions returned")
-    top = checked_top(top)
+    check_kind(trials, Trials, "method_ranks", "Evaluation.second_opinions returned")
+    top = check_top(top)
     if not trials.ranked:
         raise InputError("no method applies to these data, so there is nothing to draw")
     agents = trials.agents
@@ -174,8 +174,8 @@ def method_ranks(trials: Trials, *, top: int = 15) -> Chart:
         f"put {named} first" if named else "agree with the board on an agent in first place"
     )
     part = f"the first {n:,} of {len(agents):,} agents on the board" if n < len(agents) else "all agents"
-    return titled(
-        layered(others, thick, names).properties(width=len(columns) * METHOD_STEP, height=max(n, 2) * (ROW + 2)),
+    return add_title(
+        layer(others, thick, names).properties(width=len(columns) * METHOD_STEP, height=max(n, 2) * (ROW + 2)),
         title,
         [f"Each line is an agent, each column a method; higher is better. Shown: {part}.",
          "Lines that cross are agents that two methods order differently. Ties are drawn one below the other."],
@@ -184,9 +184,9 @@ def method_ranks(trials: Trials, *, top: int = 15) -> Chart:
 
 
 WIDTH, HEIGHT = 200, 260
-COLOURED = 6  # winners with a colour of their own; there are no more that anybody can tell apart
-ALL = 40  # ranks that are drawn in any case
-SPREAD = 0.06  # of a rank, by which those that tie are drawn beside each other: no more, or it reads as an order
+COLOURED = 6  # winners with a colour: more colours are hard to distinguish
+ALL = 40  # ranks that are always drawn
+SPREAD = 0.06  # of a rank: the distance of lines that tie; a larger one would look like an order
 NAMED, TIE_NAME = 3, 12  # names in the note on a tie, and characters of each
 NOTE = 20  # pixels that a note needs above its line
 
@@ -194,7 +194,7 @@ NOTE = 20  # pixels that a note needs above its line
 def stress(found: Stress) -> Chart:
     """Draw ranks against the number of clones entered, for uniform, Elo and Nash averages side by side.
 
-    Whoever is first at any time has a colour; everybody else is grey. Those who tie are drawn
+    Agents that are first at any time have a colour; all others are grey. Agents that tie are drawn
     as one bundle, and a note at its end names them.
 
     Examples
@@ -203,31 +203,30 @@ def stress(found: Stress) -> Chart:
     >>> found = nb.stress(nb.load_dataset("rock-paper-scissors"), of=["C"], draws=0, targets=[])
     >>> chart = nb.charts.stress(found)
     """
-    checked_kind(found, Stress, "stress", "the function stress returned")
-    steps = [(0, standing) for standing in found.before] + [(row.copies, row.after) for row in found.exact]
-    winners = ever_first([standing for _, standing in steps])
-    floor = deepest(steps, winners)
-    near = {standing.names[k] for _, standing in steps for k in np.flatnonzero(standing.ranks <= floor)}
-    rows = [
-        row for copies, standing in steps for row in standing_rows(copies, standing, winners) if row["name"] in near
-    ]
-    methods = list(dict.fromkeys(standing.method for _, standing in steps))
+    check_kind(found, Stress, "stress", "the function stress returned")
+    steps = [(0, result) for result in found.before] + [(row.copies, row.after) for row in found.exact]
+    winners = find_winners([result for _, result in steps])
+    floor = lowest_rank(steps, winners)
+    near = {result.names[k] for _, result in steps for k in np.flatnonzero(result.ranks <= floor)}
+    rows = [row for copies, result in steps for row in rank_rows(copies, result, winners) if row["name"] in near]
+    methods = list(dict.fromkeys(result.method for _, result in steps))
     counts = [f"{copies:,}" for copies in dict.fromkeys(copies for copies, _ in steps)]
     notes = tie_notes(steps, winners)
     ticks = sorted({1, *(int(t) for t in np.linspace(1, floor, min(floor, 5)).round())})
     panels = []
     for at, method in enumerate(methods):
         data, ties = (inline([row for row in some if row["method"] == method]) for some in (rows, notes))
-        one = panel(data, LABELS[method], winners, counts, floor, ticks, first=at == 0, others=len(near) > len(winners))
-        panels.append(one + tied(ties, counts, floor) if ties.values else one)
+        some_grey = len(near) > len(winners)
+        one = draw_panel(data, LABELS[method], winners, counts, floor, ticks, first=at == 0, others=some_grey)
+        panels.append(one + draw_ties(ties, counts, floor) if ties.values else one)
     chart = alt.hconcat(*panels, spacing=22).resolve_scale(color="shared")
     of = listed([shortened(name, 30) for name in found.cloned], 2).replace("'", "")
-    held = "stay where they are" if found.nash_unmoved else "move as well"
-    title = f"Enter copies of {of}: other boards move, Nash averages {held}"
+    nash_text = "stay where they are" if found.nash_unmoved else "move as well"
+    title = f"Enter copies of {of}: other boards move, Nash averages {nash_text}"
     by = ", ".join(LABELS[method] for method in methods)
-    return titled(
+    return add_title(
         chart,
-        title if moved(found) else f"Copies of {of} move no rank here",
+        title if has_moved(found) else f"Copies of {of} move no rank here",
         [f"Rank of each of the {found.board} as exact copies are entered; first place is at the top.",
          f"What is copied was {found.choice}.",
          "Coloured: agents that are first at some point; all others are grey. Lines in one bundle share a rank."],
@@ -236,43 +235,43 @@ def stress(found: Stress) -> Chart:
     )  # fmt: skip
 
 
-def deepest(steps: list[tuple[int, MethodResult]], winners: list[str]) -> int:
-    """Return the lowest rank that is drawn: all of a short board, of a long one as far as the coloured ever fall."""
-    last = max(int(standing.ranks.max()) for _, standing in steps)
+def lowest_rank(steps: list[tuple[int, MethodResult]], winners: list[str]) -> int:
+    """Return the lowest rank that is drawn: that of a short board, or the lowest one of a coloured agent."""
+    last = max(int(result.ranks.max()) for _, result in steps)
     place = [k for k, name in enumerate(steps[0][1].names) if name in set(winners)]
-    fall = max(int(standing.ranks[place].max()) for _, standing in steps)
+    fall = max(int(result.ranks[place].max()) for _, result in steps)
     return last if last <= ALL else min(last, max(fall + 2, ALL))
 
 
-def moved(found: Stress) -> bool:
-    """Say whether copies moved any rank under any method."""
+def has_moved(found: Stress) -> bool:
+    """Return whether copies moved any rank under any method."""
     return any(row.moved.rank_moved or row.moved.winner_changed for row in found.exact)
 
 
-def ever_first(standings: list[MethodResult]) -> list[str]:
-    """Return who is first at some time, those that are so alone and early before others."""
+def find_winners(results: list[MethodResult]) -> list[str]:
+    """Return the agents that are first at some time; of too many, those that are first most often and alone."""
     firsts: dict[str, float] = {}
-    for standing in standings:
-        for name in standing.winners:
-            firsts[name] = firsts.get(name, 0.0) + 1 / len(standing.winners)
-    place = {name: k for k, name in enumerate(standings[0].names)}
+    for result in results:
+        for name in result.winners:
+            firsts[name] = firsts.get(name, 0.0) + 1 / len(result.winners)
+    place = {name: k for k, name in enumerate(results[0].names)}
     return sorted(sorted(firsts, key=lambda name: (-firsts[name], place[name]))[:COLOURED], key=place.__getitem__)
 
 
-def standing_rows(copies: int, standing: MethodResult, winners: list[str]) -> list[dict[str, Any]]:
-    """Return a row per agent: its rank, and where it is drawn among those that share it."""
+def rank_rows(copies: int, result: MethodResult, winners: list[str]) -> list[dict[str, Any]]:
+    """Return a row per agent: its rank, and its position among the agents that share it."""
     rows = []
     shown = set(winners)
-    # the coloured are drawn in one order everywhere, so that lines that tie do not cross
-    for rank in np.unique(standing.ranks):
-        tied = [int(k) for k in np.flatnonzero(standing.ranks == rank)]
-        tied.sort(key=lambda k: (standing.names[k] not in shown, k))
+    # coloured agents have the same order everywhere, so that lines that tie do not cross
+    for rank in np.unique(result.ranks):
+        tied = [int(k) for k in np.flatnonzero(result.ranks == rank)]
+        tied.sort(key=lambda k: (result.names[k] not in shown, k))
         for place, k in enumerate(tied):
-            name = standing.names[k]
+            name = result.names[k]
             rows.append(
                 {
                     "copies": f"{copies:,}",
-                    "method": standing.method,
+                    "method": result.method,
                     "name": name,
                     "rank": int(rank),
                     "place": int(rank) + (SPREAD * 2 * place / (len(tied) - 1) - SPREAD if len(tied) > 1 else 0.0),
@@ -285,29 +284,29 @@ def standing_rows(copies: int, standing: MethodResult, winners: list[str]) -> li
 
 
 def tie_notes(steps: list[tuple[int, MethodResult]], winners: list[str]) -> list[dict[str, Any]]:
-    """Return a note per method and rank that several of the coloured share in the end: ``A = B = C``."""
+    """Return a note per method and rank that several coloured agents share in the end: ``A = B = C``."""
     rows = []
-    for copies, standing in {standing.method: (copies, standing) for copies, standing in steps}.values():
-        for rank in np.unique(standing.ranks):
-            held = {standing.names[k] for k in np.flatnonzero(standing.ranks == rank)}
-            coloured = [name for name in winners if name in held]
+    for copies, result in {result.method: (copies, result) for copies, result in steps}.values():
+        for rank in np.unique(result.ranks):
+            tied = {result.names[k] for k in np.flatnonzero(result.ranks == rank)}
+            coloured = [name for name in winners if name in tied]
             if len(coloured) > 1:
-                said = [shortened(name, TIE_NAME) for name in coloured[: NAMED if len(held) == NAMED else NAMED - 1]]
-                rest = len(held) - len(said)
+                labels = [shortened(name, TIE_NAME) for name in coloured[: NAMED if len(tied) == NAMED else NAMED - 1]]
+                rest = len(tied) - len(labels)
                 rows.append(
                     {
                         "copies": f"{copies:,}",
-                        "method": standing.method,
+                        "method": result.method,
                         "rank": int(rank),
-                        "said": " = ".join([*said, f"{rest:,} more"] if rest else said),
+                        "said": " = ".join([*labels, f"{rest:,} more"] if rest else labels),
                         "names": " = ".join(coloured),
                     }
                 )
     return rows
 
 
-def tied(notes: alt.InlineData, counts: list[str], last: int) -> Any:
-    """Return the notes on ties, at the right end above their lines, or below where first place has no room above."""
+def draw_ties(notes: alt.InlineData, counts: list[str], last: int) -> Any:
+    """Draw the notes on ties at the right end of their lines, above them or, without room for first place, below."""
     above = 0.6 / (last + 0.2) * HEIGHT >= NOTE
     return alt.Chart(notes).mark_text(
         style="name", align="right", dx=5, dy=-11 if above else 9, baseline="bottom" if above else "top"
@@ -317,7 +316,7 @@ def tied(notes: alt.InlineData, counts: list[str], last: int) -> Any:
     )  # fmt: skip
 
 
-def panel(
+def draw_panel(
     data: alt.InlineData,
     title: str,
     domain: list[str],
@@ -328,7 +327,7 @@ def panel(
     first: bool,
     others: bool,
 ) -> Any:
-    """Return the picture of one method."""
+    """Draw the panel of one method."""
     base = alt.Chart(data)
     x = alt.X("copies:O", sort=counts, title="copies entered", axis=alt.Axis(labelAngle=0))
     y = alt.Y(
@@ -347,7 +346,7 @@ def panel(
     tails = base.transform_filter("!datum.winner").mark_line(style="tail", strokeWidth=1, clip=True).encode(
         x=x, y=y, detail=alt.Detail("name:N"), tooltip=tips
     )  # fmt: skip
-    return layered(
+    return layer(
         *([tails] if others else []),
         lines.mark_line(strokeWidth=3).encode(x=x, y=y, color=colour, detail=alt.Detail("name:N"), tooltip=tips),
         lines.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=colour, tooltip=tips),

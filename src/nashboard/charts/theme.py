@@ -1,8 +1,8 @@
 """What all charts share: rows of plain values, axes of names, tooltips, titles, and the light and the dark theme.
 
-Charts name what a mark *is* (``style="nash"``), never its colour; a theme, one Vega-Lite configuration, says how that
-looks. Colours are those of Okabe and Ito (2008), which people with any kind of colour vision can tell apart, a little
-lighter on dark pages.
+Charts name what a mark *is* (``style="nash"``), never its colour; a theme, one Vega-Lite configuration, sets colours.
+They are those of Okabe and Ito (2008), which people with any kind of colour vision can distinguish, a little lighter on
+dark pages.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Arial, sans-serif"
 LABEL_LIMIT = 210  # pixels of a name on an axis; the whole name is in the tooltip
 
 
-def config(
+def make_config(
     *,
     text: str,
     soft: str,
@@ -33,7 +33,7 @@ def config(
     ramp: list[str],
     diverging: list[str],
 ) -> dict[str, Any]:
-    """Return a configuration; the page behind a chart shows through."""
+    """Return a configuration with a transparent background."""
     blue, orange = palette["blue"], palette["orange"]
     return {
         "background": "transparent",
@@ -90,12 +90,12 @@ PALETTES = {
 }  # fmt: skip
 PAGES = {"light": "#ffffff", "dark": "#14171c"}
 THEMES: dict[str, dict[str, Any]] = {
-    "light": config(
+    "light": make_config(
         text="#1c2026", soft="#565d68", rule="#e3e6ea", faint="#c4c9d1", palette=PALETTES["light"],
         ramp=["#f4f7fa", "#bcd7ea", "#6aa9d2", "#0072b2", "#00385c"],
         diverging=["#8f3b00", "#d55e00", "#f3b58a", "#f6f6f4", "#9ccbe8", "#0072b2", "#003f66"],
     ),
-    "dark": config(
+    "dark": make_config(
         text="#e8eaed", soft="#a7aeb9", rule="#2c323b", faint="#4a525e", palette=PALETTES["dark"],
         ramp=["#1b222b", "#123f5e", "#1b6c9e", "#4fb0ea", "#d3ecfb"],
         diverging=["#ffc9a3", "#f28e4b", "#8a4a20", "#23282f", "#1b5a86", "#4fb0ea", "#c2e6fb"],
@@ -104,14 +104,14 @@ THEMES: dict[str, dict[str, Any]] = {
 
 
 def themed(chart: Any, theme: Theme = "light") -> Chart:
-    """Return a copy of a chart that looks as the theme says; the page's own colour shows through."""
+    """Return a copy of a chart with a theme; the background is transparent."""
     check_choice(theme, get_args(Theme), "theme")
-    return dress(chart.copy(deep=False), theme)
+    return apply_theme(chart.copy(deep=False), theme)
 
 
-def dress(chart: Chart, theme: Theme) -> Chart:
-    """Give a chart the look of a theme."""
-    chart.config = configuration(theme).copy()
+def apply_theme(chart: Chart, theme: Theme) -> Chart:
+    """Set the theme of a chart, in place."""
+    chart.config = load_config(theme).copy()
     # Notebooks show a picture instead of a page that loads scripts from the network. Set past Altair, whose own
     # attributes are parts of the specification.
     object.__setattr__(chart, "_repr_mimebundle_", partial(as_picture, chart))
@@ -119,26 +119,26 @@ def dress(chart: Chart, theme: Theme) -> Chart:
 
 
 def as_picture(chart: Chart, include: object = None, exclude: object = None) -> dict[str, str]:
-    """Return a chart as svg for a notebook; it needs neither scripts nor a network."""
+    """Return a chart as svg for a notebook, without scripts or network."""
     import vl_convert
 
     return {"image/svg+xml": str(vl_convert.vegalite_to_svg(chart.to_dict()))}
 
 
 @cache
-def configuration(theme: Theme) -> alt.Config:
-    """Return a theme as Altair holds it; it is checked once, not for every chart."""
+def load_config(theme: Theme) -> alt.Config:
+    """Return a theme as an Altair configuration, which is validated once."""
     return alt.Config(**THEMES[theme])
 
 
-def titled(chart: Any, title: Any, subtitle: list[str], description: str) -> Chart:
-    """Finish a new chart: a title in plain words, what it shows, and a sentence for screen readers.
+def add_title(chart: Any, title: Any, subtitle: list[str], description: str) -> Chart:
+    """Finish a new chart: add a title, a subtitle and a description for screen readers.
 
     The chart is changed, not copied: Altair's copies take longer than everything else.
     """
     chart.title = alt.TitleParams(title, subtitle=subtitle)
     chart.description = description
-    return dress(chart, "light")
+    return apply_theme(chart, "light")
 
 
 Side = Literal["agents", "tasks"]
@@ -157,21 +157,21 @@ UNITS = {
 
 
 class Rows(alt.InlineData):
-    """Rows that the copies of a chart share: Altair copies at every step of its making, and nobody changes a row."""
+    """Rows that the copies of a chart share: Altair copies a chart in every method, and rows are never changed."""
 
     def __deepcopy__(self, _: object) -> "Rows":
         return self
 
 
 class SharedEncoding(alt.FacetedEncoding):
-    """What marks show, shared by the copies of a chart."""
+    """An encoding that the copies of a chart share."""
 
     def __deepcopy__(self, _: object) -> "SharedEncoding":
         return self
 
 
-def layered(*layers: Any, **options: Any) -> Any:
-    """Draw charts above each other, as `alt.layer`, so that copies of the whole are cheap."""
+def layer(*layers: Any, **options: Any) -> Any:
+    """Layer charts as `alt.layer` does, with cheap copies."""
     for layer in layers:
         if isinstance(layer, alt.Chart) and isinstance(layer.encoding, alt.FacetedEncoding):
             layer.encoding = SharedEncoding(**layer.encoding._kwds)
@@ -179,18 +179,18 @@ def layered(*layers: Any, **options: Any) -> Any:
 
 
 def inline(rows: Iterable[dict[str, Any]], digits: int = 9) -> alt.InlineData:
-    """Return rows as the data of a chart; names are values, never fields, and what is not a number is left empty.
+    """Return rows as the data of a chart; names are values, never fields, and numbers that are not finite are null.
 
-    Numbers keep so many digits: no more than anybody can see, and the same on every machine.
+    Numbers are rounded to ``digits``: more than visible, and the same on every machine.
     """
     data = Rows(values=[])
-    # not given above: Altair would look at every row of plain values
-    data.values = [{key: plain(value, digits) for key, value in row.items()} for row in rows]
+    # not in the constructor, where Altair would check every row
+    data.values = [{key: plain_value(value, digits) for key, value in row.items()} for row in rows]
     return data
 
 
-def plain(value: Any, digits: int) -> Any:
-    """Return a value that json can hold."""
+def plain_value(value: Any, digits: int) -> Any:
+    """Return a value that json can contain."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
@@ -198,26 +198,26 @@ def plain(value: Any, digits: int) -> Any:
     return value
 
 
-def unit_words(unit: str) -> str:
+def describe_unit(unit: str) -> str:
     """Return a unit in plain words."""
     return UNITS.get(unit, unit)
 
 
-def checked_top(top: int) -> int:
-    """Return how many rows are drawn, or say what it must be."""
+def check_top(top: int) -> int:
+    """Return the number of rows to draw; raise an error if it is not a positive whole number."""
     if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
         raise InputError(f"top is {top!r}: it must be a whole number, at least 1")
     return int(top)
 
 
-def checked_kind(found: object, kind: type | UnionType, chart: str, source: str) -> None:
-    """Say what a chart draws, if it is given something else."""
+def check_kind(found: object, kind: type | UnionType, chart: str, source: str) -> None:
+    """Raise an error if a chart is given a result of another kind."""
     if not isinstance(found, kind):
         raise InputError(f"{chart} needs what {source}, not {type(found).__name__}")
 
 
-def checked_side(of: str, *, tasks: bool) -> Side:
-    """Return whose chart it is, or say what there is."""
+def check_side(of: str, *, tasks: bool) -> Side:
+    """Return the side of the board to draw; raise an error if there are no tasks."""
     if of not in get_args(Side):
         raise InputError(f"of is {of!r}{nearest(str(of), get_args(Side))}: use {either(get_args(Side))}")
     if of == "tasks" and not tasks:
@@ -225,15 +225,15 @@ def checked_side(of: str, *, tasks: bool) -> Side:
     return "tasks" if of == "tasks" else "agents"
 
 
-def more(count: int) -> str:
-    """Name the part that is folded into one row."""
+def name_rest(count: int) -> str:
+    """Return the name of the row into which the others are folded."""
     return f"and {count:,} more"
 
 
-def axis_of_names(title: str | None = None, most: int = 34, names: Sequence[str] = (), **options: Any) -> alt.Axis:
-    """Return an axis of names, without ticks or a line; a long name keeps its two ends, the whole is in the tooltip.
+def name_axis(title: str | None = None, most: int = 34, names: Sequence[str] = (), **options: Any) -> alt.Axis:
+    """Return an axis of names, without ticks or a line; long names are shortened in the middle.
 
-    Where the names are given, they are cut where most of them stay different from each other.
+    If the names are given, they are cut where most of them stay different from each other.
     """
     name, head = "datum.label", distinct_head(names, most)
     ends = f"slice({name}, 0, {head}) + '…' + slice({name}, -{most - 1 - head})"
@@ -243,12 +243,12 @@ def axis_of_names(title: str | None = None, most: int = 34, names: Sequence[str]
     return alt.Axis(title=title, domain=False, ticks=False, labelPadding=6, labelExpr=shown, **limit)
 
 
-def cells(
+def cell_chart(
     names: Sequence[str], columns: Sequence[str], V: Floats, digits: int
 ) -> tuple[alt.Chart, list[alt.Parameter]]:
-    """Return a chart of the cells of a table, as fields ``row``, ``column`` and ``value``, and what it needs to know.
+    """Return a chart of the cells of a table, with fields ``row``, ``column`` and ``value``, and its parameters.
 
-    Each cell holds the positions of its names, which are written down once: long names must not fill the page.
+    Each cell has the positions of its names, which are parameters, so that long names are written once.
     """
     rows = ({"i": i, "j": j, "value": V[i, j]} for i in range(len(names)) for j in range(len(columns)))
     chart = alt.Chart(inline(rows, digits)).transform_calculate(
@@ -268,6 +268,6 @@ def text(field: str, title: str) -> alt.Tooltip:
     return alt.Tooltip(f"{field}:N", title=title)
 
 
-def every_row(base: alt.Chart, y: alt.Y) -> Any:
-    """Return an empty layer that fixes the rows and their order, whatever later layers leave out."""
+def fix_rows(base: alt.Chart, y: alt.Y) -> Any:
+    """Return an empty layer that fixes the rows and their order for all layers."""
     return base.mark_text(text="").encode(y=y)

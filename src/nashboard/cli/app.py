@@ -30,14 +30,14 @@ from nashboard.cli.output import (
     PIPE_CLOSED,
     Showing,
     check_streams,
-    describe_refusal,
+    describe_os_error,
     discard_output,
-    end_on_request,
+    end_on_signal,
     report_interrupt,
 )
 from nashboard.cli.rank import methods, nash, rank
 from nashboard.cli.ratings import elo, melo, online, predict
-from nashboard.cli.reading import TURN, Connecting, Evaluating, Turn, spelling
+from nashboard.cli.reading import TURN, Connecting, Evaluating, Turn, make_spelling
 from nashboard.errors import ConvergenceError, InputError, NashboardError, WriteError
 
 EXAMPLES = """\b
@@ -92,10 +92,10 @@ app = typer.Typer(
 
 
 def complete_command(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with what all commands have.
+    """Return a command with what all commands have in common.
 
-    These are ``--quiet``; the file of ``-o``; errors that spell options as they are typed; and a quiet end where the
-    reader of a pipe has gone.
+    These are ``--quiet``, the file of ``-o``, errors that spell options as they are typed, and a normal end when a pipe
+    is closed.
     """
     signature = inspect.signature(command)
     groups: dict[str, Any] = {
@@ -110,11 +110,11 @@ def complete_command(command: Callable[..., None]) -> Callable[..., None]:
             values[group] = kind(**{field.name: values.pop(field.name) for field in fields(kind)})
         showing = next((value for value in values.values() if isinstance(value, Showing)), Showing())
         try:
-            with showing.written():
+            with showing.write_output():
                 run_for_each_group(command, values, showing)
-            sys.stdout.flush()  # here rather than when Python ends, where a failure is a traceback
+            sys.stdout.flush()  # at exit of Python a failure would print a traceback
         except NashboardError as error:
-            error.args = (error.render(spelling(taken)), *error.args[1:])
+            error.args = (error.render(make_spelling(taken)), *error.args[1:])
             raise
         except KeyboardInterrupt:
             raise typer.Exit(report_interrupt()) from None
@@ -125,13 +125,13 @@ def complete_command(command: Callable[..., None]) -> Callable[..., None]:
     kind = inspect.Parameter.KEYWORD_ONLY
     parameters = [
         inspect.Parameter("context", kind, annotation=typer.Context),
-        *(one for parameter in signature.parameters.values() for one in expanded(parameter)),
+        *(one for parameter in signature.parameters.values() for one in expand_parameter(parameter)),
         inspect.Parameter("quiet", kind, default=False, annotation=Quiet),
     ]
     for parameter in parameters:
         name_number(parameter.annotation)
     taken = [parameter.name for parameter in parameters]
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined] # mypy knows no attributes of functions
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined] # unknown to mypy
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
@@ -151,8 +151,8 @@ def run_for_each_group(command: Callable[..., None], values: dict[str, Any], sho
         turn.number += 1
 
 
-def expanded(parameter: inspect.Parameter) -> list[inspect.Parameter]:
-    """Return a parameter as an option; one that is a dataclass as an option per field."""
+def expand_parameter(parameter: inspect.Parameter) -> list[inspect.Parameter]:
+    """Return a parameter as an option; a dataclass becomes one option per field."""
     kind = inspect.Parameter.KEYWORD_ONLY
     if not is_dataclass(parameter.annotation):
         return [parameter.replace(kind=kind)]
@@ -163,7 +163,7 @@ def expanded(parameter: inspect.Parameter) -> list[inspect.Parameter]:
 
 
 def name_number(annotation: Any) -> None:
-    """Name the value of an option that takes a number; Typer would show a type of Python, such as ``<int range>``."""
+    """Name the value of an option in its help; Typer would show a Python type, such as ``<int range>``."""
     kind, option = (*get_args(annotation), None, None)[:2]
     if isinstance(option, OptionInfo) and option.metavar is None:
         option.metavar = next((name for one, name in METAVARS.items() if one in (kind, *get_args(kind))), None)
@@ -173,10 +173,10 @@ METAVARS = {int: "N", float: "NUMBER", str: "TEXT", list[str]: "NAME", Path: "FI
 
 
 class Command(TyperCommand):
-    """A command that names wrong values of options in plain words, which pydantic writes for programmers."""
+    """A command whose errors on values of options are for users; those of pydantic are for programmers."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options; an error says what the value must be."""
+        """Parse the options; an error says what the value must be."""
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
@@ -197,28 +197,28 @@ def print_version(asked: bool) -> None:
 
 
 @app.callback()
-def options(
+def read_global_options(
     version: Annotated[
         bool, typer.Option("--version", callback=print_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Take the options before a command."""
+    """Read the options before a command."""
 
 
 @functools.cache
-def built() -> Callable[[], None]:
-    """Return all commands with their options; a process that runs many builds them once."""
+def build_commands() -> Callable[[], None]:
+    """Return all commands with their options; they are built once per process."""
     return typer.main.get_command(app)
 
 
 def main() -> None:
-    """Run the command; turn our own errors into one sentence and the right exit code."""
-    signal.signal(signal.SIGTERM, end_on_request)
+    """Run the command; an error becomes one sentence and an exit code."""
+    signal.signal(signal.SIGTERM, end_on_signal)
     check_streams()
     try:
-        built()()
+        build_commands()()
     except SystemExit as end:
-        if isinstance(end.__context__, BrokenPipeError):  # a help text that nobody reads
+        if isinstance(end.__context__, BrokenPipeError):  # from a help text
             discard_output()
             sys.exit(PIPE_CLOSED)
         raise
@@ -228,7 +228,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(report_interrupt())
     except OSError as error:
-        typer.echo(f"nashboard: {describe_refusal(error)}", err=True)
+        typer.echo(f"nashboard: {describe_os_error(error)}", err=True)
         sys.exit(1)
     except MemoryError:
         typer.echo("nashboard: not enough memory for this input", err=True)

@@ -8,12 +8,12 @@ import typer
 from nashboard._progress import show_progress
 from nashboard._text import either
 from nashboard.cli import options
-from nashboard.cli.output import Listing, note
-from nashboard.cli.reading import Connecting, Reading, whole
+from nashboard.cli.output import Listing, print_note
+from nashboard.cli.reading import Connecting, Reading, complete
 from nashboard.errors import InputError, check_level
 
-Shown = StrEnum(
-    "Shown",
+AuditTable = StrEnum(
+    "AuditTable",
     {
         "trust": "trust",
         "all": "all",
@@ -51,8 +51,8 @@ def audit(
     margin: options.Margin = None,
     noise: options.NoiseOption = options.Noise.model,
     what: Annotated[
-        Shown, typer.Option("--show", help="The list of checks (trust), a table of details, or all of them.")
-    ] = Shown.trust,
+        AuditTable, typer.Option("--show", help="The list of checks (trust), a table of details, or all of them.")
+    ] = AuditTable.trust,
     missing: options.Missing = None,
     fail_on: options.FailOn = None,
 ) -> None:
@@ -74,26 +74,26 @@ def audit(
 
     if listing.format is options.Format.json:
         options.refuse(("what",), "json contains all tables")
-    elif what is Shown.all and listing.format is not options.Format.text:
+    elif what is AuditTable.all and listing.format is not options.Format.text:
         raise InputError(f"--show all is for text: {listing.format} contains one table")
     check_level(level)
-    options.check_names(fail_on, options.AUDIT)
-    read_in = connecting.read(source, reading)  # missing scores are audited too
-    data = connecting.keep(read_in if missing is None else whole(read_in, missing))
+    options.check_conditions(fail_on, options.AUDIT)
+    source_data = connecting.read(source, reading)  # including missing scores, which are audited
+    data = connecting.keep(source_data if missing is None else complete(source_data, missing))
     with show_progress("Auditing ..."):
-        found = run(data, level=level, margin=margin, noise=options.word(noise))
+        found = run(data, level=level, margin=margin, noise=options.value(noise))
     tables = found.tables()
-    there = [str(word) for word in Shown if TABLES.get(word, word) in tables]
-    if what is not Shown.all and what not in there:
-        raise InputError(f"there is no table {what.value!r} for these data: use {either(there)}")
+    available = [str(word) for word in AuditTable if TABLES.get(word, word) in tables]
+    if what is not AuditTable.all and what not in available:
+        raise InputError(f"there is no table {what.value!r} for these data: use {either(available)}")
     for line in found.notes:
-        note(line)
-    asked = list(tables.values()) if what is Shown.all else [tables[TABLES.get(what, what)]]
+        print_note(line)
+    selected = list(tables.values()) if what is AuditTable.all else [tables[TABLES.get(what, what)]]
     listing.show(
-        *asked,
+        *selected,
         json=(found.to_dict(), "audit/1"),
-        sentences=found.summary() if what is Shown.all else (),
-        notes=(f"Details: --show all, or one of {', '.join(there[1:])}.",) if what is Shown.trust else (),
+        sentences=found.summary() if what is AuditTable.all else (),
+        notes=(f"Details: --show all, or one of {', '.join(available[1:])}.",) if what is AuditTable.trust else (),
     )
     options.exit_if(found, fail_on, options.AUDIT)
 
@@ -118,7 +118,7 @@ def reduce(
     from nashboard.data.scores import Scores
     from nashboard.evaluation.decide.suite import reduce_suite
 
-    data = whole(reading.data(source), missing)
+    data = complete(reading.data(source), missing)
     if not isinstance(data, Scores):
         raise InputError(f"{source!r} does not contain scores of agents on tasks: there is no suite to reduce")
     with show_progress("Choosing tasks ..."):
@@ -126,7 +126,7 @@ def reduce(
     listing.show(found.table(), json=(found.to_dict(), "reduction/1"), sentences=[found.sentence])
 
 
-StressShown = StrEnum("StressShown", ["exact", "attacks", "noisy"])
+StressTable = StrEnum("StressTable", ["exact", "attacks", "noisy"])
 Cloned = StrEnum("Cloned", ["agents", "tasks"])
 Choice = StrEnum("Choice", ["adversary", "random"])
 
@@ -152,7 +152,7 @@ def stress(
     seed: options.Seed = options.SEED,
     noise: options.NoiseOption = options.Noise.model,
     what: Annotated[
-        StressShown | None, typer.Option("--show", help="The table of csv, md and latex; exact unless given.")
+        StressTable | None, typer.Option("--show", help="The table of csv, md and latex; exact unless given.")
     ] = None,
     missing: options.Missing = None,
 ) -> None:
@@ -176,19 +176,19 @@ def stress(
         counts = [int(part) for part in copies.split(",")]
     except ValueError:
         raise InputError(f"--copies {copies!r} must be whole numbers separated by commas, such as 1,10,100") from None
-    data = connecting.keep(whole(connecting.read(source, reading), missing))
+    data = connecting.keep(complete(connecting.read(source, reading), missing))
     with show_progress("Entering copies ..."):
         found = run(
             data,
             copies=counts,
             of=of,
-            choice=options.word(choice),
-            kind=options.word(kind),
+            choice=options.value(choice),
+            kind=options.value(kind),
             targets=promote,
             most=most,
             draws=repeats,
             rng=seed,
-            noise=options.word(noise),
+            noise=options.value(noise),
         )
     tables = found.tables().values() if what is None else [found.outcomes[what.value].table]
     listing.show(*tables, json=(found.to_dict(), "stress/1"), sentences=found.verdict(), notes=found.notes)

@@ -12,8 +12,8 @@ from nashboard._progress import show_progress
 from nashboard._text import number_of
 from nashboard.cli import options
 from nashboard.cli.options import SourceArgument
-from nashboard.cli.output import Listing, Showing, note
-from nashboard.cli.reading import Connecting, Reading, whole
+from nashboard.cli.output import Listing, Showing, print_note
+from nashboard.cli.reading import Connecting, Reading, complete
 from nashboard.errors import InputError, check_level
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def compare(
     from nashboard.evaluation.decide.compare import compare as run
     from nashboard.evaluation.evaluate import evaluate
 
-    options.check_names(fail_on, options.COMPARE)
+    options.check_conditions(fail_on, options.COMPARE)
     data = connecting.keep(connecting.read(source, reading), of=a)
     if not isinstance(data, Matches | Scores):
         raise InputError(f"{source!r} contains payoffs: compare takes matches or scores")
@@ -92,12 +92,12 @@ def compare(
             others[0] if len(others) == 1 else others,
             level=level,
             margin=margin,
-            over=options.word(over),
+            over=options.value(over),
             anytime=anytime,
         )
     if isinstance(found, Comparison):
         listing.show(found.table(), json=(found.to_dict(), "comparison/1"), sentences=[found.sentence])
-        note(f"Test: {found.test}.")
+        print_note(f"Test: {found.test}.")
     else:
         listing.show(found.table(), json=(found.to_dict(), "comparisons/1"))
     options.exit_if(found, fail_on, options.COMPARE)
@@ -125,13 +125,13 @@ def sprt(
       nashboard sprt games.csv new old --elo1 10 --level 0.99
     """
     from nashboard.data.validation import positions
-    from nashboard.evaluation.decide.compare import results_of_pair
+    from nashboard.evaluation.decide.compare import count_results
     from nashboard.evaluation.decide.significance import sprt as test
 
     check_level(level)
     matches = Connecting().matches(source, reading)
     i, j = positions((a, b), matches.agents, kind="agent")
-    counts = results_of_pair(matches, i, j)
+    counts = count_results(matches, i, j)
     if not sum(counts):
         raise InputError(f"{a!r} and {b!r} never met: a sequential test needs games between them")
     found = test(counts[::-1], elo0=elo0, elo1=elo1, alpha=1 - level, beta=1 - level)
@@ -171,7 +171,8 @@ def plan(
     if pair is not None:
         options.refuse(("target",), "--pair is the goal")
     data = connecting.keep(
-        whole(connecting.read(source, reading), missing), one="a plan divides its games over agents that met"
+        complete(connecting.read(source, reading), missing),
+        one="a plan divides its games over agents that met",
     )
     if not isinstance(data, Matches | Scores):
         raise InputError(f"{source!r} contains payoffs: plan takes matches or scores")
@@ -206,15 +207,15 @@ def changes(
       nashboard changes september.json october.json november.json
       nashboard changes main.json branch.json --fail-on worse,first-changed
     """
-    from nashboard.cli.evaluate import EVALUATING, saved
+    from nashboard.cli.evaluate import EVALUATING, read_saved
     from nashboard.evaluation.decide.changes import changes as run
     from nashboard.evaluation.decide.changes import history
     from nashboard.evaluation.evaluate import evaluate
 
-    options.check_names(fail_on, options.CHANGES)
+    options.check_conditions(fail_on, options.CHANGES)
     settings: dict[str, Any] = {"n_resamples": resamples, "rng": seed, "level": level, "progress": True}
     names = [old, *new]
-    kept = [saved(source) for source in names]
+    kept = [read_saved(source) for source in names]
     if None not in kept:
         options.refuse(EVALUATING, "all of these are saved evaluations")
     series = [
@@ -271,7 +272,7 @@ def influence(
     games = read_rows(source, reading, voter) if connecting == Connecting() and missing is None else None
     if voter is not None and games is None:
         raise InputError("--voter needs the whole log: leave out options that choose agents")
-    data = games or connecting.keep(whole(connecting.read(source, reading), missing))
+    data = games or connecting.keep(complete(connecting.read(source, reading), missing))
     if isinstance(data, Payoffs):
         raise InputError(f"{source!r} contains payoffs: influence takes matches or scores")
     if not isinstance(data, Scores):
@@ -279,14 +280,14 @@ def influence(
     with show_progress("Searching ..."):
         found = run(
             data,
-            by=options.word(by) or ("voters" if voter is not None else None),
-            judge=options.word(judge),
+            by=options.value(by) or ("voters" if voter is not None else None),
+            judge=options.value(judge),
         )
     listing.show(found.table(), json=(found.to_dict(), "influence/1"), sentences=[found.sentence])
 
 
 def read_rows(source: str, reading: Reading, voter: str | None) -> "Games | None":
-    """Return a log row by row, or None where the source contains counts or scores and no voter was asked for."""
+    """Return a log row by row, or None where the source contains counts or scores and ``--voter`` is not given."""
     try:
         games = reading.games(source, **({} if voter is None else {"cluster": voter}))
     except InputError:
@@ -363,7 +364,7 @@ def exposure(
 
 
 def find_families(given: Sequence[str], agents: Sequence[str]) -> dict[str, list[str]]:
-    """Return the agents that each NAME=PATTERN means."""
+    """Return the agents that match each NAME=PATTERN."""
     families: dict[str, list[str]] = {}
     for text in given:
         name, sign, pattern = text.partition("=")

@@ -11,7 +11,7 @@ from nashboard._progress import show_progress
 from nashboard._text import either
 from nashboard.cli import options
 from nashboard.cli.options import FOR_MATCHES, ColumnChoice, Components, Format, SourceArgument, given_options, refuse
-from nashboard.cli.output import FORMATS, Listing, note, say, shorten_table, show, show_json
+from nashboard.cli.output import FORMATS, Listing, print_json, print_note, print_table, print_text, shorten_table
 from nashboard.cli.reading import (
     Evaluating,
     Reading,
@@ -19,8 +19,8 @@ from nashboard.cli.reading import (
     choose_agents,
     complete_scores,
     keep_connected,
+    make_spelling,
     show_reading,
-    spelling,
 )
 from nashboard.errors import InputError
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nashboard.evaluation.evaluation import Evaluation
 
 
-GROUP = "group of"  # heading of a board of agents that never met the others
+GROUP = "group of"  # heading of the board of one connected component
 
 
 def evaluate(
@@ -65,84 +65,84 @@ def evaluate(
         raise InputError("--segment and --components each both make several boards: give one of them")
     if several:
         options.refuse(("tasks",), "several boards are shown, each with its agents")
-    if output is not None:  # before the work, which a wrong name would waste
+    if output is not None:  # a wrong name is an error before the work
         check_target(output, several=several)
     page = output is not None and output.suffix.lower() == ".html" and how is None
     listing = Listing(how=how, output=None if page else output, top=top)
-    shown = Format.json if page else listing.format
-    if shown is Format.json:
+    form = Format.json if page else listing.format
+    if form is Format.json:
         options.refuse(("tasks", "top", "columns"), f"{'a report' if page else 'json'} contains agents and tasks")
-    if shown is Format.csv:
+    if form is Format.csv:
         options.refuse(("call",), "the columns of csv have fixed names")
     if evaluating.noise is options.Noise.none and not (several or page):
         options.refuse(("level", "resamples", "seed", "no_pool"), "--noise none takes the data as exact, without draws")
     settings = evaluating.settings()
     if several:
-        with listing.written():
+        with listing.write_output():
             if each:
-                evaluate_each(evaluating.data(source, reading), settings, listing, columns)
+                print_components(evaluating.data(source, reading), settings, listing, columns)
             else:
-                evaluate_segments(source, reading, evaluating, listing, columns)
+                print_segments(source, reading, evaluating, listing, columns)
         return
-    found = run(evaluating.data(source, reading), **settings)
+    evaluation = run(evaluating.data(source, reading), **settings)
     if output is not None and options.given_options().keys().isdisjoint(("tasks", "top", "columns")):
-        found.report(output)
-        note(f"Wrote {str(output)!r}.")
+        evaluation.report(output)
+        print_note(f"Wrote {str(output)!r}.")
     else:
-        with listing.written():
-            print_evaluation(found, shown, tasks=tasks, top=top, columns=columns)
-    for warning in found.warnings:
-        note(f"note: {warning}")
+        with listing.write_output():
+            print_evaluation(evaluation, form, tasks=tasks, top=top, columns=columns)
+    for warning in evaluation.warnings:
+        print_note(f"note: {warning}")
 
 
 def check_target(output: Path, *, several: bool) -> None:
-    """Refuse a file that one board, or several, cannot be written to."""
+    """Raise an error if one board, or several, cannot be written to a file."""
     from nashboard._files import check_place
-    from nashboard.evaluation.document import checked_target
+    from nashboard.evaluation.document import check_target
 
     if several and output.suffix.lower() not in FORMATS:
         raise InputError(f"cannot write {str(output)!r}: several boards are written as {either(FORMATS)}")
     if several:
         check_place(output)
     else:
-        checked_target(output)
+        check_target(output)
 
 
 def print_evaluation(
-    found: "Evaluation", how: Format, *, tasks: bool, top: int | None, columns: options.ColumnChoice
+    evaluation: "Evaluation", how: Format, *, tasks: bool, top: int | None, columns: options.ColumnChoice
 ) -> None:
-    """Print an evaluation to standard output: verdict and board as text, or what a machine asks for."""
+    """Print an evaluation to standard output: verdict and board as text, or a format for machines."""
     if how is Format.json:
-        typer.echo(found.to_json(), nl=False)
+        typer.echo(evaluation.to_json(), nl=False)
         return
     if how is Format.text:
-        say("\n".join(found.verdict) + "\n")
+        print_text("\n".join(evaluation.verdict) + "\n")
     if how is Format.csv:
-        table = found.tasks(columns) if tasks else found.leaderboard(columns)
+        table = evaluation.tasks(columns) if tasks else evaluation.leaderboard(columns)
     else:
-        table = found.screen(columns, tasks=tasks)
+        table = evaluation.screen(columns, tasks=tasks)
     if how is Format.text:
         table = shorten_table(table, top, f"--top {len(table.rows)} shows all, --columns all every column")
     elif top is not None:
         table = table.head(top)
-    show(table, how, explained=True)
+    print_table(table, how, explained=True)
     if how is Format.md:
-        typer.echo("\n" + "\n".join(f"- {line}" for line in found.verdict))
+        typer.echo("\n" + "\n".join(f"- {line}" for line in evaluation.verdict))
 
 
-def evaluate_segments(
+def print_segments(
     source: str, reading: Reading, evaluating: Evaluating, listing: Listing, columns: ColumnChoice
 ) -> None:
     """Evaluate every segment and print the boards and the comparison."""
-    from nashboard.evaluation.segments import comparison
+    from nashboard.evaluation.segments import compare_segments
 
-    boards, found = boards_of_segments(source, reading, evaluating)
+    boards, segments = evaluate_segments(source, reading, evaluating)
     column = str(evaluating.segment)
-    table = comparison(boards, column, found.notes)
-    show_boards(boards, column, table, listing, columns, without=found.without)
+    table = compare_segments(boards, column, segments.notes)
+    print_boards(boards, column, table, listing, columns, without=segments.without)
 
 
-def boards_of_segments(
+def evaluate_segments(
     source: str, reading: Reading, evaluating: Evaluating
 ) -> "tuple[dict[str, Evaluation], Segments]":
     """Read and evaluate every segment; a segment that cannot be evaluated is named and left out."""
@@ -150,24 +150,24 @@ def boards_of_segments(
     from nashboard.ratings.rating import checked_anchor
 
     column, missing, options = str(evaluating.segment), evaluating.missing, evaluating.settings()
-    found = read_parts(source, column, reading)
-    for line in found.notes:
-        note(line)
-    for data in found.parts.values():
+    segments = read_parts(source, column, reading)
+    for line in segments.notes:
+        print_note(line)
+    for data in segments.parts.values():
         check_missing(data, missing)  # not a reason to leave a segment out
-    if found.parts:
-        everybody = sorted({agent for data in found.parts.values() for agent in data.agents})
-        checked_anchor(options.get("anchor"), everybody)  # one that is in no segment is a slip
+    if segments.parts:
+        all_agents = sorted({agent for data in segments.parts.values() for agent in data.agents})
+        checked_anchor(options.get("anchor"), all_agents)  # an anchor that is in no segment is an error
     boards = {}
-    for value, data in found.parts.items():
-        board = one_segment(data, f"{column} = {value}", evaluating, options)
+    for value, data in segments.parts.items():
+        board = evaluate_segment(data, f"{column} = {value}", evaluating, options)
         if board is not None:
             boards[value] = board
     if not boards:
-        reason = "no row has a value" if not found.parts and not found.refused else "see the reasons above"
+        reason = "no row has a value" if not segments.parts and not segments.refused else "see the reasons above"
         raise InputError(f"no segment of {column!r} could be evaluated: {reason}")
     note_warnings({f"{column} = {value}": board.warnings for value, board in boards.items()})
-    return boards, found
+    return boards, segments
 
 
 def read_parts(source: str, column: str, reading: Reading, **limit: int) -> "Segments":
@@ -176,30 +176,30 @@ def read_parts(source: str, column: str, reading: Reading, **limit: int) -> "Seg
 
     keywords = reading.keywords() | limit
     with show_reading(source):
-        found = read_segments(source, column, format=reading.as_format, **keywords)
-    for value, why in found.refused.items():
-        note(f"{column} = {value} left out: {why.render(spelling(('read', 'missing')))}")
-    return found
+        segments = read_segments(source, column, format=reading.as_format, **keywords)
+    for value, why in segments.refused.items():
+        print_note(f"{column} = {value} left out: {why.render(make_spelling(('read', 'missing')))}")
+    return segments
 
 
-def evaluate_each(data: "Data", options: dict[str, Any], listing: Listing, columns: ColumnChoice) -> None:
-    """Evaluate every group of agents that never met another, and print the boards."""
+def print_components(data: "Data", options: dict[str, Any], listing: Listing, columns: ColumnChoice) -> None:
+    """Evaluate every connected component, and print the boards."""
     from nashboard._text import listed
     from nashboard.data.matches import Matches
     from nashboard.errors import InputError
-    from nashboard.evaluation.segments import evaluate_components, summary_of_components
+    from nashboard.evaluation.segments import evaluate_components, summarise_components
 
     if not isinstance(data, Matches):
         raise InputError("--components is for matches: scores have no groups that never met")
     boards = evaluate_components(data, **options)
     idle = [group[0] for group in data.components if len(group) == 1]
     if idle:
-        note(f"left out, since they met nobody: {listed(idle)}")
+        print_note(f"left out, since they have no games: {listed(idle)}")
     note_warnings({f"{GROUP} {name}": found.warnings for name, found in boards.items()})
-    show_boards(boards, GROUP, summary_of_components(boards), listing, columns)
+    print_boards(boards, GROUP, summarise_components(boards), listing, columns)
 
 
-def show_boards(
+def print_boards(
     boards: "dict[str, Evaluation]",
     column: str,
     table: "Table",
@@ -208,33 +208,33 @@ def show_boards(
     *,
     without: int = 0,
 ) -> None:
-    """Print several boards and the table that sums them up; csv has room for one table, with all rows."""
-    from nashboard._tables import printable
-    from nashboard.evaluation.segments import stacked
+    """Print several boards and the table that compares them; csv is one table with the rows of all boards."""
+    from nashboard._tables import clean_text
+    from nashboard.evaluation.segments import stack_boards
 
     how = listing.format
     if how is Format.json:
-        typer.echo(as_json(column, boards, table, without), nl=False)
+        typer.echo(boards_as_json(column, boards, table, without), nl=False)
         return
     if how is Format.csv:
         refuse(("top", "columns"), "csv contains all boards in one table")
-        show(stacked(boards, column), how)
+        print_table(stack_boards(boards, column), how)
         return
     mark = {Format.md: "## ", Format.latex: "% "}.get(how, "")
     for value, found in boards.items():
         heading = f"{column} {value}" if column == GROUP else f"{column} = {value}"
-        typer.echo(f"{mark}{printable(heading)}" + "\n" * (how is not Format.text))
-        say("" if how is Format.latex else found.verdict[0] + "\n")
+        typer.echo(f"{mark}{clean_text(heading)}" + "\n" * (how is not Format.text))
+        print_text("" if how is Format.latex else found.verdict[0] + "\n")
         board = found.screen(columns)
-        show(listing.shorten(board) if how is Format.text else board.head(listing.top or len(board.rows)), how)
+        print_table(listing.shorten(board) if how is Format.text else board.head(listing.top or len(board.rows)), how)
         typer.echo("")
-    show(listing.shorten(table) if how is Format.text else table.head(listing.top or len(table.rows)), how)
+    print_table(listing.shorten(table) if how is Format.text else table.head(listing.top or len(table.rows)), how)
 
 
-def one_segment(data: "Data", name: str, evaluating: Evaluating, options: dict[str, Any]) -> "Evaluation | None":
-    """Evaluate one segment; where that cannot be done, say why and go on with the others.
+def evaluate_segment(data: "Data", name: str, evaluating: Evaluating, options: dict[str, Any]) -> "Evaluation | None":
+    """Evaluate one segment; if that fails, print a note and return None.
 
-    Of agents that fall into groups which never met, the largest group is kept unless ``--components`` is given.
+    If there are several connected components, the largest one is kept unless ``--components`` is given.
     """
     from nashboard.data.matches import Matches
     from nashboard.errors import InputError
@@ -245,27 +245,27 @@ def one_segment(data: "Data", name: str, evaluating: Evaluating, options: dict[s
         data = complete_scores(data, evaluating.missing, modelled=True)
         if isinstance(data, Matches):
             wanted = evaluating.components if "components" in given_options() else Components.largest
-            data = keep_connected(data, wanted, evaluating.min_games, tell=False)  # the evaluation warns
+            data = keep_connected(data, wanted, evaluating.min_games, verbose=False)  # the evaluation warns
         elif evaluating.min_games is not None:
             refuse(("min_games",), FOR_MATCHES)
-        held = {agent: rating for agent, rating in (options.get("anchor") or {}).items() if agent in data.agents}
-        return evaluate(data, **options | {"anchor": held or None})
+        anchor = {agent: rating for agent, rating in (options.get("anchor") or {}).items() if agent in data.agents}
+        return evaluate(data, **options | {"anchor": anchor or None})
     except InputError as error:
-        note(f"{name} left out: {error.render(spelling(('read', 'missing')))}")
+        print_note(f"{name} left out: {error.render(make_spelling(('read', 'missing')))}")
         return None
 
 
-def note_warnings(found: "dict[str, tuple[str, ...]]") -> None:
-    """Print the warnings of several boards; one that all of them have once."""
-    shared = set.intersection(*map(set, found.values()))
-    for name, warnings in found.items():
+def note_warnings(boards: "dict[str, tuple[str, ...]]") -> None:
+    """Print the warnings of several boards; one that all of them share is printed once."""
+    shared = set.intersection(*map(set, boards.values()))
+    for name, warnings in boards.items():
         for warning in warnings:
-            if warning not in shared or name == next(iter(found)):
-                note(f"note: {warning}" if warning in shared else f"{name}: {warning}")
+            if warning not in shared or name == next(iter(boards)):
+                print_note(f"note: {warning}" if warning in shared else f"{name}: {warning}")
 
 
-def as_json(column: str, boards: "dict[str, Evaluation]", table: "Table", without: int) -> str:
-    """Return all boards, and the table that sums them up, as one object."""
+def boards_as_json(column: str, boards: "dict[str, Evaluation]", table: "Table", without: int) -> str:
+    """Return all boards, and the table that compares them, as one JSON object."""
     content = {
         "schema": "nashboard/segments/1",
         "column": column,
@@ -307,59 +307,58 @@ def report(
       nashboard report votes.csv --segment language
       nashboard report dataset:atari -o - > atari.html
     """
-    from nashboard.evaluation.document import checked_target
+    from nashboard.evaluation.document import check_target
     from nashboard.evaluation.evaluate import evaluate
     from nashboard.report.build import as_page, write_page
 
-    path = None if output == "-" else Path(output or default_name(source))
+    path = None if output == "-" else Path(output or name_report(source))
     if path is None and look:
         raise InputError("--open needs a file: what goes to standard output cannot be opened")
     if path is not None:
-        checked_target(path)
+        check_target(path)
         if path.suffix.lower() != ".html":
             options.refuse(("title", "look", "segment"), f"a file that ends in {path.suffix} is not a page")
     boards: dict[str, Evaluation] = {}
-    found = saved(source)
-    if found is not None:
-        # a saved evaluation has no use for these
+    evaluation = read_saved(source)
+    if evaluation is not None:
         options.refuse(EVALUATING, f"{source!r} is a saved evaluation; give it the data to evaluate again")
     else:
         if evaluating.components is options.Components.each:
             raise InputError(
                 "a report shows one board: use --components largest, or nashboard evaluate --components each"
             )
-        found = evaluate(evaluating.data(source, reading), **evaluating.settings())
+        evaluation = evaluate(evaluating.data(source, reading), **evaluating.settings())
         if evaluating.segment is not None:
-            boards, _ = boards_of_segments(source, reading, evaluating)
+            boards, _ = evaluate_segments(source, reading, evaluating)
     with show_progress("Writing the report ...") as progress:
         if path is None:
-            text = as_page(found, title=title, say=progress.step, segments=boards)
+            text = as_page(evaluation, title=title, say=progress.step, segments=boards)
         elif path.suffix.lower() == ".html":
-            write_page(found, path, title=title, say=progress.step, segments=boards)
+            write_page(evaluation, path, title=title, say=progress.step, segments=boards)
         else:
-            found.report(path)
+            evaluation.report(path)
     if path is None:
         typer.echo(text, nl=False)
     elif path.suffix.lower() == ".html":
-        note(f"Wrote the report to {str(path)!r} ({path.stat().st_size / 1e6:.1f} MB): open it in a browser.")
+        print_note(f"Wrote the report to {str(path)!r} ({path.stat().st_size / 1e6:.1f} MB): open it in a browser.")
     else:
-        note(f"Wrote {str(path)!r}.")
-    for warning in found.warnings:
+        print_note(f"Wrote {str(path)!r}.")
+    for warning in evaluation.warnings:
         if not boards or not all(warning in board.warnings for board in boards.values()):  # else it was printed above
-            note(f"note: {warning}")
+            print_note(f"note: {warning}")
     if look and path is not None:
         typer.launch(path.resolve().as_uri())
 
 
-def default_name(source: str) -> str:
-    """Return the file to write where none is named: in the current folder, named after the source."""
+def name_report(source: str) -> str:
+    """Return the default file name of a report: in the current folder, named after the source."""
     name = PurePath(source.removeprefix("dataset:")).name
     stem = name.split(".")[0] if "*" not in name and name != "-" else ""
     return f"{stem}-report.html" if stem else "report.html"
 
 
-def saved(source: str) -> "Evaluation | None":
-    """Return the evaluation that a .json file holds, or None where it holds something else."""
+def read_saved(source: str) -> "Evaluation | None":
+    """Return the evaluation in a .json file, or None if the file contains something else."""
     from nashboard.evaluation.document import SCHEMA
 
     path = Path(source)
@@ -389,17 +388,17 @@ def paper(
       nashboard paper
       nashboard paper -o reproduced --format csv
     """
-    from nashboard.paper.reproduction import ready, reproduction, write_folder
+    from nashboard.paper.reproduction import prepare_folder, reproduction, write_folder
 
-    ready(output)  # before the work, which a wrong folder would waste
+    prepare_folder(output)  # a wrong folder is an error before the work
     with show_progress("Reproducing the paper ...") as progress:
-        found = reproduction(lambda part: progress.step(f"Computing: {part}"))
-        page = write_folder(found, output, progress.step)
+        reproduced = reproduction(lambda part: progress.step(f"Computing: {part}"))
+        page = write_folder(reproduced, output, progress.step)
     if how is Format.text:
-        show(found.differences())
-        say("\n" + found.summary)
+        print_table(reproduced.differences())
+        print_text("\n" + reproduced.summary)
     elif how is Format.json:
-        show_json(found.to_dict(), "paper/1")
+        print_json(reproduced.to_dict(), "paper/1")
     else:
-        show(found.table(), how)
-    note(f"Wrote {str(page)!r}.")
+        print_table(reproduced.table(), how)
+    print_note(f"Wrote {str(page)!r}.")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nashboard.cli.options import Format, Missing, SourceArgument, refuse
-from nashboard.cli.output import Listing, Showing, say
-from nashboard.cli.reading import Connecting, Reading, varied, whole
+from nashboard.cli.output import Listing, Showing, print_text
+from nashboard.cli.reading import Connecting, Reading, complete, drop_constant_tasks
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,11 +51,11 @@ def datasets(
         showing.show(catalogue())
     else:
         refuse(("how", "output"), "the description of a data set is text")
-        say(described(name))
+        print_text(described(name))
 
 
 LEVEL = 0.05  # as in the audit
-Shown = StrEnum("Shown", ["ratings", "cycles"])
+Part = StrEnum("Part", ["ratings", "cycles"])
 
 
 def hodge(
@@ -63,7 +63,7 @@ def hodge(
     connecting: Connecting,
     reading: Reading,
     listing: Listing,
-    what: Annotated[Shown, typer.Option("--show", help="The table to print; json contains both.")] = Shown.ratings,
+    what: Annotated[Part, typer.Option("--show", help="The table to print; json contains both.")] = Part.ratings,
     cycles: Annotated[int, typer.Option(help="How many of the strongest cycles to name.", min=0)] = 5,
     split: Annotated[
         bool, typer.Option(help="Separate local cycles from the harmonic part (slow for millions of pairs).")
@@ -81,7 +81,7 @@ def hodge(
 
     if listing.format is Format.json:
         refuse(("what",), "json contains ratings and cycles")
-    elif what is Shown.cycles:
+    elif what is Part.cycles:
         refuse(("split",), "the table of cycles has no shares")
     elif listing.format is Format.csv:
         refuse(("cycles", "split"), "csv contains the ratings alone; --show cycles or json contains cycles")
@@ -92,45 +92,45 @@ def hodge(
         )
     data = connecting.keep(data)
     found = decompose(data)
-    chance, rest = left_over(data, found.elo_is_exact)
+    chance, rest = describe_residual(data, found.elo_is_exact)
     content = {**found.to_dict(cycles=cycles, split=split), "p_noise": chance}
-    if what is Shown.cycles:
+    if what is Part.cycles:
         listing.show(found.cycles_table(cycles))
         return
-    notes = told(found, rest, cycles, split)
+    notes = describe_decomposition(found, rest, cycles, split)
     table = found.table() if listing.format is Format.text else replace(found.table(), notes=("", *notes))
     listing.show(table, json=(content, "hodge/1"), notes=notes)
 
 
-def told(found: "Hodge", rest: str, cycles: int, split: bool) -> list[str]:
+def describe_decomposition(decomposition: "Hodge", rest: str, cycles: int, split: bool) -> list[str]:
     """Return how much ratings explain, the strongest cycles, and what these numbers mean."""
-    parts = f"ratings explain {found.transitivity:.1%} of the squared norm"
+    parts = f"ratings explain {decomposition.transitivity:.1%} of the squared norm"
     if split:
-        parts += f", local cycles {found.local_share:.1%}, the harmonic part {found.harmonic_share:.1%}"
+        parts += f", local cycles {decomposition.local_share:.1%}, the harmonic part {decomposition.harmonic_share:.1%}"
     lines = [f"transitivity: {parts}", rest]
     if split:
         lines.append("squared norm: sum of all squared results; local cycles have three agents, harmonic ones more")
-    named = [f"cycle: {cycle}" for cycle in found.cycles(cycles)]
+    named = [f"cycle: {cycle}" for cycle in decomposition.cycles(cycles)]
     if named:
-        gained = "log-odds of winning" if found.unit == "logit" else found.unit
+        gained = "log-odds of winning" if decomposition.unit == "logit" else decomposition.unit
         named.append(f"curl: sum of what each gains from the next ({gained}); 0 if ratings explain the results")
     elif cycles:
         named.append("no three agents beat each other in a cycle")
     return lines + named
 
 
-def left_over(data: "Matches | Payoffs", exact: bool) -> tuple[float | None, str]:
-    """Return the p-value of the residual of ratings, where games were counted, and its meaning in words."""
+def describe_residual(data: "Matches | Payoffs", exact: bool) -> tuple[float | None, str]:
+    """Return the p-value of the residual of ratings, if games were counted, and a sentence about it."""
     from nashboard.data.matches import Matches
-    from nashboard.evaluation.audit.transitivity import chance_of_the_rest, untold
+    from nashboard.evaluation.audit.transitivity import explain_unknown, residual_p_value
 
     if exact:
         return None, "the residual of the ratings is 0: Elo explains the results exactly"
     if not isinstance(data, Matches):
         return None, "it is unknown whether the residual is larger than noise: games were not counted"
-    if why := untold(data):
+    if why := explain_unknown(data):
         return None, f"it is unknown whether the residual is larger than noise: {why}"
-    chance = chance_of_the_rest(data)
+    chance = residual_p_value(data)
     words = "larger than noise: Elo does not explain these results" if chance <= LEVEL else "within noise"
     return chance, f"the residual of the ratings is {words} (p = {chance:.2g})"
 
@@ -157,12 +157,12 @@ def latent(
 
     if listing.format is Format.json:
         refuse(("ends",), "json contains all agents and tasks")
-    data = whole(reading.data(source), missing)
+    data = complete(reading.data(source), missing)
     if not isinstance(data, Scores):
         raise InputError(
             f"{source!r} contains agents against agents, not scores of agents on tasks: use nashboard hodge"
         )
-    data = varied(data)
+    data = drop_constant_tasks(data)
     most = min(len(data.agents), len(data.tasks)) - 1
     found = decompose(data, k=min(components, most))
     notes = (

@@ -1,8 +1,8 @@
-"""Every option that more than one command takes, once: its name, its meaning and what it accepts.
+"""The options that several commands share: name, help and accepted values.
 
 A command declares ``level: options.Level = options.LEVEL``. A parameter that is a dataclass, such as `Reading` and
-`Evaluating` (`reading`) or `Showing` (`output`), stands for all options that are its fields. Options that would have no
-effect are refused by `refuse`.
+`Evaluating` (`reading`) or `Showing` (`output`), is expanded to one option per field. An option that would have no
+effect is an error (`refuse`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +23,7 @@ ROWS = 20  # of a long table on a screen, without --top
 CONTEXT: ContextVar[typer.Context] = ContextVar("CONTEXT")  # of the running command
 
 
-# what options accept that have a few choices
+# the choices of options that accept a few words
 Format = StrEnum("Format", ["text", "json", "csv", "md", "latex"])
 MissingWay = StrEnum(
     "MissingWay",
@@ -38,8 +38,8 @@ ErrorMethod = StrEnum("ErrorMethod", ["hessian", "sandwich", "bootstrap"])
 DrawModel = StrEnum("DrawModel", ["half", "davidson"])
 
 
-def number_or(word: str, number: Callable[[str], float] = float) -> Callable[[str], Any]:
-    """Return the parser of an option that takes a number or one word."""
+def parse_number_or(word: str, number: Callable[[str], float] = float) -> Callable[[str], Any]:
+    """Return a parser of options that accept a number or one word."""
     what = "a whole number" if number is int else "a number"
 
     def parse(text: str) -> Any:
@@ -118,7 +118,7 @@ NoiseOption = Annotated[
 ToleranceOption = Annotated[
     Any,
     typer.Option(
-        parser=number_or("noise"),
+        parser=parse_number_or("noise"),
         metavar="NUMBER",
         help="With --noise none: take the most even mixture of at most this exploitability; noise derives it from the "
         "standard errors.",
@@ -137,7 +137,7 @@ Errors = Annotated[
 Prior = Annotated[
     Any,
     typer.Option(
-        parser=number_or("learned"),
+        parser=parse_number_or("learned"),
         metavar="PRIOR",
         help="learned: the spread of ratings is estimated from the games. A number: each agent is given so many draws "
         "against an average agent; 0 is maximum likelihood.",
@@ -148,7 +148,7 @@ FirstAdvantage = Annotated[
 ]
 Planes = Annotated[
     Any,
-    typer.Option("--k", metavar="K", parser=number_or("auto", int), help="Number of planes for cycles, or auto."),
+    typer.Option("--k", metavar="K", parser=parse_number_or("auto", int), help="Number of planes for cycles, or auto."),
 ]
 Workers = Annotated[
     int | None, typer.Option(help="Number of workers; all cores unless given. Results do not depend on it.", min=1)
@@ -189,8 +189,8 @@ FailOn = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes; only results and errors.")]
 
 
-def word(choice: StrEnum | None) -> Any:
-    """Return the word that was typed, as the library takes it."""
+def value(choice: StrEnum | None) -> Any:
+    """Return the value of a choice, as the library takes it."""
     return None if choice is None else choice.value
 
 
@@ -218,7 +218,7 @@ def refuse(names: Iterable[str], why: str) -> None:
 
 def parse_anchors(given: list[str] | None) -> dict[str, float] | None:
     """Return the ratings of all ``--anchor NAME=RATING``."""
-    found: dict[str, float] = {}
+    ratings: dict[str, float] = {}
     for text in given or []:
         name, equals, rating = text.rpartition("=")
         try:
@@ -227,12 +227,12 @@ def parse_anchors(given: list[str] | None) -> dict[str, float] | None:
             equals = ""
         if not equals:
             raise InputError(f"--anchor takes an agent and a rating, such as --anchor gnugo=1800, not {text!r}")
-        if found.setdefault(name, value) != value:
-            raise InputError(f"--anchor gives {name!r} two ratings, {found[name]:g} and {value:g}: give one")
-    return found or None
+        if ratings.setdefault(name, value) != value:
+            raise InputError(f"--anchor gives {name!r} two ratings, {ratings[name]:g} and {value:g}: give one")
+    return ratings or None
 
 
-# --fail-on: a condition returns the reason why it is true of a result, or nothing -----------------------------------
+# --fail-on: a condition returns the reason why it is true of a result, or an empty text ----------------------------
 FAILED = 3  # exit code of a command whose condition is true
 Conditions = Mapping[str, Callable[[Any], str]]
 
@@ -242,13 +242,13 @@ def verdict_is(*verdicts: str) -> Callable[[Any], str]:
     return lambda found: " ".join(row.sentence for row in getattr(found, "rows", (found,)) if row.verdict in verdicts)
 
 
-def name_checks(checks: Iterable[Any], passed: bool | None) -> str:
-    """Return what the checks with this answer say, or nothing."""
+def join_checks(checks: Iterable[Any], passed: bool | None) -> str:
+    """Return the sentences of the checks with this result, or an empty text."""
     return "; ".join(f"{check.heading}: {check.sentence}" for check in checks if check.passed is passed)
 
 
-def name_agents(text: str, agents: Iterable[str]) -> str:
-    """Return a sentence about agents, or nothing where there are none."""
+def join_agents(text: str, agents: Iterable[str]) -> str:
+    """Return a sentence about agents, or an empty text if there are none."""
     agents = tuple(agents)
     return f"{text}: {listed(agents)}" if agents else ""
 
@@ -261,20 +261,20 @@ COMPARE: Conditions = {
 }
 CHANGES: Conditions = {
     "first-changed": lambda found: found.summary[0] if found.first_changed else "",
-    "moved": lambda found: name_agents("moved beyond noise", found.moved),
-    "worse": lambda found: name_agents(
+    "moved": lambda found: join_agents("moved beyond noise", found.moved),
+    "worse": lambda found: join_agents(
         "fell beyond noise", (move.agent for move in found.moves if move.beyond_noise and move.relative < 0)
     ),
-    "missing": lambda found: name_agents("not in the new evaluation", found.left),
+    "missing": lambda found: join_agents("not in the new evaluation", found.left),
 }
 AUDIT: Conditions = {
-    "failed": lambda found: name_checks(found.checks, False),
-    "open": lambda found: name_checks(found.checks, None),
-    "near-duplicates": lambda found: name_checks([one for part in found.redundancy for one in part.checks()], False),
+    "failed": lambda found: join_checks(found.checks, False),
+    "open": lambda found: join_checks(found.checks, None),
+    "near-duplicates": lambda found: join_checks([one for part in found.redundancy for one in part.checks()], False),
 }
 
 
-def check_names(names: Iterable[str] | None, known: Conditions) -> list[str]:
+def check_conditions(names: Iterable[str] | None, known: Conditions) -> list[str]:
     """Return the names of conditions, split at commas; an unknown one is an error."""
     wanted = [name.strip() for text in names or () for name in text.split(",")]
     for name in wanted:
@@ -287,7 +287,7 @@ def check_names(names: Iterable[str] | None, known: Conditions) -> list[str]:
 
 def exit_if(found: Any, names: Iterable[str] | None, known: Conditions) -> None:
     """End with exit code 3 if one of the conditions of ``--fail-on`` is true, and print why."""
-    reasons = {name: known[name](found) for name in dict.fromkeys(check_names(names, known))}
+    reasons = {name: known[name](found) for name in dict.fromkeys(check_conditions(names, known))}
     for name, reason in reasons.items():
         if reason:
             typer.echo(f"nashboard: {name}: {reason}", err=True)

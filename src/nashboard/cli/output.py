@@ -1,4 +1,4 @@
-"""How every command prints: tables in colour on a terminal, plain in a pipe, or as a machine asks; and broken streams.
+"""Output of all commands: coloured tables on a terminal, plain ones in a pipe, formats for machines; broken streams.
 
 Exit codes are the shell's own for signals: 130 for Ctrl-C, 141 for a closed pipe, 143 for a request to terminate.
 """
@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import typer
 
 from nashboard._progress import Progress
-from nashboard._tables import MACHINE_FORMATS, Table, plain
+from nashboard._tables import MACHINE_FORMATS, Table, as_plain_text
 from nashboard._text import either
 from nashboard.cli import options
 from nashboard.cli.options import ROWS, Format, refuse
@@ -29,19 +29,19 @@ FORMATS = {".json": Format.json, ".csv": Format.csv, ".md": Format.md, ".tex": F
 
 @dataclass(frozen=True, kw_only=True)
 class Showing:
-    """The options that say how a result is printed, or to which file it is written; a command takes them as one."""
+    """The options for the format of the output and its file, as one parameter of a command."""
 
     how: options.FormatOption = None
     output: options.OutputOption = None
 
     @property
     def top(self) -> int | None:
-        """How many rows were asked for; None where a command has no such option."""
+        """The number of rows of ``--top``; None for commands without this option."""
         return None
 
     @property
     def format(self) -> Format:
-        """How the result is printed; a format that contradicts the ending of the file is an error."""
+        """The format of the output; one that contradicts the ending of the file is an error."""
         if self.output is None:
             return self.how or Format.text
         meant = FORMATS.get(self.output.suffix.lower())
@@ -64,48 +64,48 @@ class Showing:
     ) -> None:
         """Print sentences, tables and notes as text; or the first table, or all as json with its schema tag."""
         if self.format is Format.json and json is not None:
-            show_json(*json)
+            print_json(*json)
             return
         if self.format is Format.text:
-            show_sections(sentences, map(self.shorten, tables), notes)
+            print_sections(sentences, map(self.shorten, tables), notes)
             return
-        show(tables[0] if self.top is None else tables[0].head(self.top), self.format)
-        for sentence in sentences:  # what was printed, or written, is the table alone
-            note(sentence)
+        print_table(tables[0] if self.top is None else tables[0].head(self.top), self.format)
+        for sentence in sentences:  # standard output contains only the table
+            print_note(sentence)
 
     def shorten(self, table: Table) -> Table:
-        """Return the rows for a screen, with a note on how to see more."""
+        """Return the rows that fit a screen, with a note on how to see more."""
         return table
 
     @contextlib.contextmanager
-    def written(self) -> Iterator[None]:
-        """Write what the block prints to the file, if there is one; what cannot be done is an error before the work."""
+    def write_output(self) -> Iterator[None]:
+        """Write the output of the block to the file, if there is one; a wrong file is an error before the work."""
         if self.format is Format.json:
             refuse(("top",), "json contains all rows")
         if self.output is None:
             yield
             return
-        from nashboard._files import atomically, check_place
+        from nashboard._files import check_place, write_text
 
         check_place(self.output)
         text = io.StringIO()
         try:
             with contextlib.redirect_stdout(text):
                 yield
-        finally:  # also where a condition of --fail-on ends the command
+        finally:  # also if a condition of --fail-on ends the command
             if text.getvalue():
-                atomically(self.output, lambda part: part.write_text(text.getvalue(), encoding="utf-8", newline="\n"))
-                note(f"Wrote {str(self.output)!r}.")
+                write_text(self.output, text.getvalue())
+                print_note(f"Wrote {str(self.output)!r}.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Listing(Showing):
-    """The same for a table that may be long."""
+    """The same options for a table that may be long, with ``--top``."""
 
     top: options.Top = None
 
     def shorten(self, table: Table) -> Table:
-        """Return the first rows; a few more are shown where that is shorter than the note."""
+        """Return the first rows of a long table."""
         return shorten_table(table, self.top, f"--top {len(table.rows)} shows all")
 
 
@@ -118,22 +118,22 @@ def shorten_table(table: Table, top: int | None, how: str) -> Table:
     return replace(table, rows=table.rows[:most], notes=(left, *table.notes))
 
 
-def show(table: Table, how: Format = Format.text, *, explained: bool = False) -> None:
-    """Print a table to standard output; for people, if asked, with a line on what its numbers mean."""
+def print_table(table: Table, how: Format = Format.text, *, explained: bool = False) -> None:
+    """Print a table to standard output; ``explained`` adds the meanings of its columns to text."""
     if how is not Format.text:
         typer.echo(MACHINE_FORMATS[how](table), nl=False)
     elif sys.stdout.isatty():
         from rich.console import Console
 
-        from nashboard._tables import on_screen
+        from nashboard._tables import as_terminal_table
 
         console = Console()
-        console.print(on_screen(table, console.width, explained=explained))
+        console.print(as_terminal_table(table, console.width, explained=explained))
     else:
-        typer.echo(plain(table.explained() if explained else table))
+        typer.echo(as_plain_text(table.with_meanings() if explained else table))
 
 
-def say(text: str, *, err: bool = False) -> None:
+def print_text(text: str, *, err: bool = False) -> None:
     """Print sentences; on a terminal lines end between words."""
     if not (sys.stderr if err else sys.stdout).isatty():
         typer.echo(text, err=err)
@@ -144,30 +144,30 @@ def say(text: str, *, err: bool = False) -> None:
     Console(stderr=err).print(Text(text))
 
 
-def tell(message: str) -> None:
+def print_message(message: str) -> None:
     """Print a message to standard error."""
-    say(message, err=True)
+    print_text(message, err=True)
 
 
-def note(message: str) -> None:
+def print_note(message: str) -> None:
     """Print a note to standard error, unless ``--quiet`` was given."""
     if not Progress.quiet:
-        tell(message)
+        print_message(message)
 
 
-def show_sections(sentences: Iterable[str], tables: Iterable[Table], notes: Iterable[str] = ()) -> None:
+def print_sections(sentences: Iterable[str], tables: Iterable[Table], notes: Iterable[str] = ()) -> None:
     """Print sentences, then tables, then notes, to standard output, with an empty line between them."""
     parts: list[str | Table] = ["\n".join(sentences), *tables, "\n".join(notes)]
     for k, part in enumerate(part for part in parts if part):
         if k:
             typer.echo("")
         if isinstance(part, Table):
-            show(part, explained=True)
+            print_table(part, explained=True)
         else:
-            say(part)
+            print_text(part)
 
 
-def show_json(content: dict[str, Any], schema: str) -> None:
+def print_json(content: dict[str, Any], schema: str) -> None:
     """Print an object as json, with a schema tag such as ``nashboard/nash/1`` in front."""
     tagged = {"schema": f"nashboard/{schema}", **content}
     typer.echo(json.dumps(tagged, indent=2, ensure_ascii=False, allow_nan=False), nl=True)
@@ -193,19 +193,19 @@ def report_interrupt() -> int:
     return INTERRUPTED
 
 
-def end_on_request(*_: object) -> NoReturn:
-    """End as any exit does, so that temporary files are removed: the handler of SIGTERM."""
+def end_on_signal(*_: object) -> NoReturn:
+    """Handle SIGTERM as a normal exit, so that temporary files are removed."""
     sys.exit(TERMINATED)
 
 
 def discard_output() -> None:
-    """Redirect standard output to nowhere, so that its buffer does not fail a second time when Python ends."""
+    """Redirect standard output to the null device, so that flushing it does not fail again at exit."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def describe_refusal(error: OSError) -> str:
-    """Return one sentence about what the system refused: the output, a temporary file, or another file."""
+def describe_os_error(error: OSError) -> str:
+    """Return one sentence about an error of the system: with the output, a temporary file, or another file."""
     from nashboard._files import ELSEWHERE, NO_FOLDER, describe_no_temporary_folder
 
     reason = " ".join((error.strerror or str(error)).split())
@@ -216,15 +216,15 @@ def describe_refusal(error: OSError) -> str:
     if error.filename is None:
         return f"the operating system reports an error: {reason}"
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
-    told = f"cannot use {name!r}: {reason}"
+    message = f"cannot use {name!r}: {reason}"
     with contextlib.suppress(OSError):
         if Path(name).is_relative_to(tempfile.gettempdir()):
-            told += f"; {ELSEWHERE}"
-    return told
+            message += f"; {ELSEWHERE}"
+    return message
 
 
 def output_failed(error: OSError) -> bool:
-    """Say whether writing to standard output failed; short output is still in its buffer."""
+    """Return whether writing to standard output failed; short output may still be in its buffer."""
     printing = any(frame.f_code is typer.echo.__code__ for frame, _ in traceback.walk_tb(error.__traceback__))
     try:
         sys.stdout.flush()
@@ -236,11 +236,11 @@ def output_failed(error: OSError) -> bool:
 
 
 @contextlib.contextmanager
-def without_native_noise() -> Iterator[None]:
-    """Hide what native code writes to standard error if the block ends in an error of our own.
+def hide_native_errors() -> Iterator[None]:
+    """Hide what native code writes to standard error if the block raises an error of nashboard.
 
-    Rust prints a panic at length before it becomes an exception, which becomes one sentence. What Python writes to
-    standard error is not affected; what native code writes in a block that succeeds is printed afterwards.
+    Rust prints a long message for a panic before it becomes an exception. What Python writes to standard error is not
+    affected; what native code writes in a block that succeeds is printed afterwards.
     """
     from nashboard.errors import NashboardError
 
@@ -252,9 +252,9 @@ def without_native_noise() -> Iterator[None]:
     sys.stderr.flush()
     real, python = os.dup(place), sys.stderr
     try:
-        with kept as noise, open(real, "w", buffering=1, closefd=False) as speaking:
+        with kept as noise, open(real, "w", buffering=1, closefd=False) as stream:
             os.dup2(noise.fileno(), place)
-            sys.stderr = speaking
+            sys.stderr = stream
             ours = False
             try:
                 yield
@@ -266,7 +266,7 @@ def without_native_noise() -> Iterator[None]:
                 os.dup2(real, place)
                 if not ours:
                     noise.seek(0)
-                    if said := noise.read():
-                        os.write(real, said)
+                    if written := noise.read():
+                        os.write(real, written)
     finally:
         os.close(real)

@@ -9,11 +9,11 @@ import typer
 from nashboard._progress import Progress, show_progress
 from nashboard._tables import Column, Table, count_of
 from nashboard.cli import options
-from nashboard.cli.output import Listing, note
-from nashboard.cli.reading import Connecting, Reading, varied
+from nashboard.cli.output import Listing, print_note
+from nashboard.cli.reading import Connecting, Reading, drop_constant_tasks
 from nashboard.errors import InputError
 
-MOST_PROMPTS = 100_000  # each is counted apart, in a millisecond or two
+MOST_PROMPTS = 100_000  # counting one takes a millisecond or two
 UNITS_MATTER = ("nash", "alpha_rank", "deviation", "hodge", "uniform", "iqm", "median")  # methods that average tasks
 EXACT = "observed results are taken as exact; `nashboard evaluate` accounts for their noise"
 
@@ -51,12 +51,12 @@ def rank(
     from nashboard.ranking.registry import find_method
     from nashboard.ranking.registry import rank as rank_agents
 
-    chosen = find_method(method)  # before the work, which a wrong name would waste
+    chosen = find_method(method)  # a wrong name is an error before the work
     if chosen.name not in UNITS_MATTER:
         options.refuse(("scaling",), f"{chosen.name} does not depend on the units of tasks")
     if not chosen.by_prompt:
         options.refuse(("prompts",), f"{chosen.name} pools all games; only deviation uses prompts")
-    chosen_options = method_options(option)
+    chosen_options = parse_method_options(option)
     data: Any
     if prompts is None:
         data = connecting.to_rank(source, reading, missing)
@@ -66,12 +66,12 @@ def rank(
             "--prompts ranks the matches of all prompts together",
         )
         data = read_parts(source, prompts, reading, most=MOST_PROMPTS)
-    ranking = rank_agents(data, method, scaling=options.word(scaling), **chosen_options)
+    ranking = rank_agents(data, method, scaling=options.value(scaling), **chosen_options)
     note_exact(data, ranking.order)
     listing.show(with_games(ranking.table(), data), json=(ranking.to_dict(), "ranking/1"))
 
 
-def games_played(data: Any) -> dict[str, float]:
+def count_games(data: Any) -> dict[str, float]:
     """Return the number of games of each agent, where games were counted."""
     from nashboard.data.matches import NO_COUNTS, Matches, whole
 
@@ -81,8 +81,8 @@ def games_played(data: Any) -> dict[str, float]:
 
 
 def with_games(table: Table, data: Any) -> Table:
-    """Return a table of agents with the games that each played: the table itself takes all results as exact."""
-    games = games_played(data)
+    """Return a table of agents with a column of the games that each played."""
+    games = count_games(data)
     if not games:
         return table
     agent = [column.name for column in table.columns].index("agent")
@@ -91,36 +91,36 @@ def with_games(table: Table, data: Any) -> Table:
 
 
 def note_exact(data: Any, agents: Iterable[str], how: str = EXACT) -> None:
-    """Note, above a ranking, that it takes the observed results as exact, and which agents played few games."""
+    """Print a note that a ranking takes observed results as exact, and which agents played few games."""
     from nashboard.evaluation.board.verdict import FEW_GAMES
 
-    games = games_played(data)
+    games = count_games(data)
     rare = {name: games[name] for name in agents if games.get(name, FEW_GAMES) < FEW_GAMES}
     few = [f"{name} ({count_of(number, 'games')})" for name, number in rare.items()]
     more = f" and {len(few) - 3:,} more" if len(few) > 3 else ""
     remedy = (
         f"; --min-games {FEW_GAMES} leaves such agents out" if few and "prompts" not in options.given_options() else ""
     )
-    note((f"Few games decide the place of {', '.join(few[:3])}{more}: " if few else "note: ") + how + remedy)
+    print_note((f"Few games decide the place of {', '.join(few[:3])}{more}: " if few else "note: ") + how + remedy)
 
 
-def method_options(pairs: list[str] | None) -> dict[str, Any]:
-    """Return what ``--option NAME=VALUE`` gives: whole numbers, numbers, or one of two words."""
+def parse_method_options(pairs: list[str] | None) -> dict[str, Any]:
+    """Return the values of ``--option NAME=VALUE``: whole numbers, numbers, or one of two words."""
     words = {"none": None, "learned": "learned"}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for pair in pairs or []:
         name, equals, value = pair.partition("=")
-        if name in found:
+        if name in values:
             raise InputError(f"--option {name}= is given twice: give it once")
         try:
             if not equals:
                 raise ValueError
-            found[name] = (
+            values[name] = (
                 words[value] if value in words else int(value) if value.lstrip("-").isdigit() else float(value)
             )
         except ValueError:
             raise InputError(f"--option {pair!r} must be NAME=VALUE with a number, such as damping=0.9") from None
-    return found
+    return values
 
 
 def methods(
@@ -151,9 +151,9 @@ def methods(
       nashboard methods votes.csv --prompts prompt
     """
     from nashboard.cli.evaluate import read_parts
-    from nashboard.evaluation.board.warnings import side_note
+    from nashboard.evaluation.board.warnings import describe_side
     from nashboard.evaluation.evaluate import evaluate
-    from nashboard.ranking.registry import find_methods, pooled_prompts
+    from nashboard.ranking.registry import find_methods, note_pooled_prompts
     from nashboard.ranking.registry import methods as registry
 
     names = None if method is None else [one.name for one in find_methods(method)]
@@ -170,16 +170,16 @@ def methods(
         options.refuse(("prompts",), "these methods pool all games; only deviation uses prompts")
     data = connecting.to_rank(source, reading, missing)
     by_prompts = None if prompts is None else read_parts(source, prompts, reading, most=MOST_PROMPTS)
-    found = evaluate(data, n_resamples=resamples, rng=seed, noise=options.word(noise), scaling=options.word(scaling))
+    found = evaluate(data, n_resamples=resamples, rng=seed, noise=options.value(noise), scaling=options.value(scaling))
     with show_progress("Ranking by every method ...") as progress:
         trials = found.second_opinions(names, lambda name: progress.step(f"Ranking by {name} ..."), prompts=by_prompts)
     winners = dict.fromkeys(name for one in trials.trials for name in one.winners)
     note_exact(data, winners, "first places are those of the observed results; P(same) says what noise does to them")
-    for line in side_note(found.own_problem("rank by other methods")):
-        note(f"note: {line} The methods take the results as observed.")
+    for line in describe_side(found.own_problem("rank by other methods")):
+        print_note(f"note: {line} The methods take the results as observed.")
     listing.show(trials.table(), json=(trials.to_dict(), "methods/1"))
-    if by_prompt and prompts is None and (pooled := pooled_prompts(data)):
-        note(f"note: {pooled}")
+    if by_prompt and prompts is None and (pooled := note_pooled_prompts(data)):
+        print_note(f"note: {pooled}")
 
 
 def nash(
@@ -216,7 +216,7 @@ def nash(
     data = connecting.to_rank(source, reading, missing)
     if isinstance(data, Scores):
         of_scores = nash_average_scores(
-            varied(data), selection=chosen, tolerance=tolerance, progress=not Progress.quiet
+            drop_constant_tasks(data), selection=chosen, tolerance=tolerance, progress=not Progress.quiet
         )
         json = of_scores.to_dict(), "nash-scores/1"
         table = of_scores.task_table() if tasks else of_scores.table()
@@ -228,4 +228,4 @@ def nash(
     note_exact(data, (str(row[1]) for row in table.rows))
     listing.show(with_games(table, data), json=json)
     for number, group in enumerate(groups, start=1):
-        note(f"copies {number}: {', '.join(group)}")
+        print_note(f"copies {number}: {', '.join(group)}")

@@ -11,8 +11,16 @@ import typer
 from nashboard._tables import Cell, Column, Table, count_of
 from nashboard._text import listed, number_of
 from nashboard.cli import options
-from nashboard.cli.output import INTERRUPTED, TERMINATED, Listing, Showing, note, tell, without_native_noise
-from nashboard.cli.reading import Connecting, Reading, reader_options
+from nashboard.cli.output import (
+    INTERRUPTED,
+    TERMINATED,
+    Listing,
+    Showing,
+    hide_native_errors,
+    print_message,
+    print_note,
+)
+from nashboard.cli.reading import Connecting, Reading, parse_reader_options
 from nashboard.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,10 +85,10 @@ def elo(
         matches,
         prior=prior,
         first_advantage=first_advantage,
-        draws=options.word(draws),
+        draws=options.value(draws),
         covariates=covariate,
         anchor=options.parse_anchors(anchor),
-        errors=options.word(errors),
+        errors=options.value(errors),
         n_resamples=resamples,
         rng=seed,
         workers=workers,
@@ -89,7 +97,7 @@ def elo(
     listing.show(found.leaderboard(level))
     if covariate and found.without_covariates is not None:
         moved = largest_move(found)
-        note(f"covariates move {moved[0]!r} most: from {moved[1]:.0f} to {moved[2]:.0f} points")
+        print_note(f"covariates move {moved[0]!r} most: from {moved[1]:.0f} to {moved[2]:.0f} points")
 
 
 def largest_move(found: "EloRatings") -> tuple[str, float, float]:
@@ -110,7 +118,7 @@ def melo(
         Any,
         typer.Option(
             metavar="PRIOR",
-            parser=options.number_or("learned"),
+            parser=options.parse_number_or("learned"),
             help="Prior of the planes: learned, or a number of games; the same as --prior unless given.",
         ),
     ] = None,
@@ -129,7 +137,7 @@ def melo(
       nashboard melo battles.parquet --k 2
       nashboard melo dataset:alphago --k auto
     """
-    from nashboard._tables import plain
+    from nashboard._tables import as_plain_text
     from nashboard.ratings.melo import melo as fit
 
     if k == 0:
@@ -144,7 +152,7 @@ def melo(
         orthogonal=orthogonal,
     )
     if ratings.candidates:
-        tell(plain(ratings.selection()))
+        print_message(as_plain_text(ratings.selection()))
     listing.show(ratings.leaderboard(level))
 
 
@@ -177,9 +185,9 @@ def predict(
             f"{source!r} is an online league, which has its own ratings",
         )
     rows, notes = (
-        from_league(source, first, second)
+        predict_by_league(source, first, second)
         if league
-        else from_matches(connecting.matches(source, reading, of=first), first, second, k, prior)
+        else predict_by_ratings(connecting.matches(source, reading, of=first), first, second, k, prior)
     )
     showing.show(
         Table(
@@ -196,14 +204,14 @@ def predict(
     )
 
 
-Shown = tuple[tuple[tuple[Cell, ...], ...], tuple[str, ...]]
+Predictions = tuple[tuple[tuple[Cell, ...], ...], tuple[str, ...]]
 
 
-def trust_seen(share: float | None, games: float) -> str:
-    """Return when to use what was seen between the two."""
+def describe_error(share: float | None, games: float) -> str:
+    """Return a sentence about the standard error of the observed share, or that there are no games."""
     if share is None:
         return "the two never met"
-    p = (share * games + 1) / (games + 2)  # one win and one loss more: the error of a clean sweep is not zero
+    p = (share * games + 1) / (games + 2)  # with one win and one loss more, the error of only wins is not zero
     error = (p * (1 - p) / (games + 2)) ** 0.5
     return f"the standard error of 'seen' is about {error:.2f}: use it only where the two met often"
 
@@ -219,18 +227,18 @@ def compare_planes(tried: "Sequence[Candidate]") -> str:
     )
 
 
-def from_league(source: str, first: str, second: str) -> "Shown":
+def predict_by_league(source: str, first: str, second: str) -> "Predictions":
     """Return the row of an online league."""
     from nashboard.data.validation import positions
     from nashboard.online.models import load
 
     model = load(source)
-    positions((first, second), tuple(model.league.names), kind="agent")  # a name that never played is a typing error
+    positions((first, second), tuple(model.league.names), kind="agent")  # an unknown name is an error
     return (("online league", model.predict(first, second), model.league.lead(first, second), None),), ()
 
 
-def from_matches(matches: "Matches", first: str, second: str, k: Any, prior: Any) -> "Shown":
-    """Return a row for every registered rating, and for what was seen; a given prior leaves out who takes none.
+def predict_by_ratings(matches: "Matches", first: str, second: str, k: Any, prior: Any) -> "Predictions":
+    """Return a row per registered rating, and one of observed results; with ``prior`` only ratings that accept one.
 
     With ``k="auto"`` the first row is Elo, or mElo where planes predict held-out games better.
     """
@@ -267,11 +275,11 @@ def from_matches(matches: "Matches", first: str, second: str, k: Any, prior: Any
         *((name, model.predict(first, second), model.lead(first, second), games) for name, model in models.items()),
         ("seen", seen, None, games),
     )
-    return rows, (*notes, trust_seen(seen, total))
+    return rows, (*notes, describe_error(seen, total))
 
 
-COLUMNS = ("a", "b", "outcome", "weight", "time")  # of a log that is read as it grows
-QUIET = 5.0  # seconds between lines of progress where standard error is no terminal
+COLUMNS = ("a", "b", "outcome", "weight", "time")  # of a log that grows
+QUIET = 5.0  # seconds between lines of progress if standard error is not a terminal
 
 
 def online(
@@ -322,46 +330,46 @@ def online(
     from nashboard.online.follow import Interruption, find_unused_time, follow
 
     check_place(state)
-    columns, outcomes = reading_of(pairs, time_column)
-    model = league_in(state, k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, seed=seed)
+    columns, outcomes = parse_log_options(pairs, time_column)
+    model = open_league(state, k=k, rate=rate, cyclic_rate=cyclic_rate, decay=decay, seed=seed)
     if not model.league.names and (unused := find_unused_time(source, columns)):
-        tell(f"games are taken in the order of the file; --time {unused} sorts them by that column first")
-    progress, told = None, time.monotonic()
-    with Interruption().watched() as stop, without_native_noise():
+        print_message(f"games are taken in the order of the file; --time {unused} sorts them by that column first")
+    progress, last_report = None, time.monotonic()
+    with Interruption().watched() as stop, hide_native_errors():
         for progress in follow(model, source, state, columns, stop, outcomes=outcomes, from_start=from_start):
             if sys.stderr.isatty():
-                typer.echo(f"\r{summary(model, progress)} ", err=True, nl=False)
-            elif time.monotonic() - told > QUIET:
-                tell(summary(model, progress))
-                told = time.monotonic()
+                typer.echo(f"\r{describe_progress(model, progress)} ", err=True, nl=False)
+            elif time.monotonic() - last_report > QUIET:
+                print_message(describe_progress(model, progress))
+                last_report = time.monotonic()
     if progress is not None:
         if sys.stderr.isatty():
             typer.echo("\r", err=True, nl=False)
-        tell(f"{summary(model, progress)}; saved in {str(state)!r}")
+        print_message(f"{describe_progress(model, progress)}; saved in {str(state)!r}")
     if stop.asked:
-        tell("stopped; run the same command again to go on")
+        print_message("stopped; run the same command again to go on")
         raise typer.Exit(TERMINATED if stop.asked == signal.SIGTERM else INTERRUPTED)
     if model.league.names:
         listing.show(model.ratings().leaderboard())
 
 
-def reading_of(pairs: list[str] | None, time_column: str | None) -> "tuple[Columns, Rules | None]":
-    """Return which columns and rules ``-r`` gives, with the column of ``--time``; two of that are an error."""
+def parse_log_options(pairs: list[str] | None, time_column: str | None) -> "tuple[Columns, Rules | None]":
+    """Return the columns and outcome rules of ``-r``, with the column of ``--time``; two time columns are an error."""
     from nashboard.online.games import Columns
 
-    said = reader_options(pairs)
-    outcomes = said.pop("outcomes", None)
-    for name in said:
+    values = parse_reader_options(pairs)
+    outcomes = values.pop("outcomes", None)
+    for name in values:
         if name not in COLUMNS:
             raise InputError(
                 f"online takes no -r {name}=: a log is read as it grows, with {listed([*COLUMNS, 'outcomes'])}"
             )
-    if time_column is not None and said.setdefault("time", time_column) != time_column:
-        raise InputError(f"--time {time_column} and -r time={said['time']} name two columns: give one of them")
-    return Columns(**said), outcomes
+    if time_column is not None and values.setdefault("time", time_column) != time_column:
+        raise InputError(f"--time {time_column} and -r time={values['time']} name two columns: give one of them")
+    return Columns(**values), outcomes
 
 
-def league_in(
+def open_league(
     state: Path,
     *,
     k: int | None,
@@ -391,8 +399,8 @@ def league_in(
     return model
 
 
-def summary(model: "Online", progress: "Progress") -> str:
-    """Say how far a run is; the games of the league are counted as its table counts them, by weight."""
+def describe_progress(model: "Online", progress: "Progress") -> str:
+    """Return a line about the progress of a run; games are counted by weight, as in the table of the league."""
 
     before = f" after {progress.already:,} before" if progress.already else ""
     games = count_of(model.league.games, "games")

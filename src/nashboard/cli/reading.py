@@ -1,7 +1,7 @@
-"""What every command reads: FILE, ``--as NAME``, ``-r NAME=VALUE``, and which agents and scores of it are used.
+"""Input of all commands: FILE, ``--as NAME``, ``-r NAME=VALUE``, and the choice of agents and scores.
 
 The readers' options keep their Python names on the command line. Errors carry their hints as data
-(`nashboard.errors`); `spelling` spells the options in them as a command takes them.
+(`nashboard.errors`); `make_spelling` spells the options in them as they are typed.
 """
 
 import contextlib
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from nashboard._progress import show_progress
-from nashboard._tables import printable
+from nashboard._tables import clean_text
 from nashboard._text import listed, nearest
 from nashboard.cli import options
 from nashboard.cli.options import FOR_MATCHES, FOR_SCORES, Components, MissingWay, refuse
-from nashboard.cli.output import note, without_native_noise
+from nashboard.cli.output import hide_native_errors, print_note
 from nashboard.errors import InputError, Spelling
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Turn:
-    """Which group ``--components each`` is at, and how many there are; a command is run once for each."""
+    """The current group of ``--components each``, and how many there are; a command runs once for each."""
 
     number: int = 0
     count: int = 1
@@ -43,7 +43,7 @@ TURN: ContextVar[Turn] = ContextVar("TURN")
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """The options that say how FILE is read; a command takes them as one parameter."""
+    """The options for reading FILE, as one parameter of a command."""
 
     as_format: options.AsOption = None
     read: options.ReadOption = None
@@ -51,12 +51,12 @@ class Reading:
     query: options.QueryOption = None
 
     def keywords(self) -> dict[str, Any]:
-        """Return the keywords of the reader."""
+        """Return the keyword arguments of the reader."""
         named = [f"{name}={value}" for name in DATABASE if (value := getattr(self, name)) is not None]
-        return reader_options([*(self.read or []), *named])
+        return parse_reader_options([*(self.read or []), *named])
 
-    def data(self, source: str, *, tell: bool = True) -> "Data":
-        """Read what the command line names; unless an evaluation warns of it, say what was left out as asked."""
+    def data(self, source: str, *, verbose: bool = True) -> "Data":
+        """Read the source; ``verbose`` prints notes on rows that its options left out (evaluations warn themselves)."""
         from nashboard.data.read import read
 
         known = TURN.get(Turn()).read
@@ -65,9 +65,9 @@ class Reading:
         keywords = self.keywords()
         with show_reading(source):
             data = known[source] = read(source, format=self.as_format, **keywords)
-        if tell and not {"components", "min_games", "bad_rows"}.isdisjoint(keywords):
+        if verbose and not {"components", "min_games", "bad_rows"}.isdisjoint(keywords):
             for text in (*map(str, data.origin.left_out), *data.origin.notes):
-                note(text)
+                print_note(text)
         return data
 
     def games(self, source: str, **more: Any) -> "Games":
@@ -81,21 +81,21 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Connecting:
-    """The options that choose among agents; a command takes them as one parameter."""
+    """The options that choose agents, as one parameter of a command."""
 
     agents: options.Agents = None
     exclude: options.Exclude = None
     min_games: options.MinGames = None
     components: options.ComponentsOption = Components.error
 
-    def read(self, source: str, reading: Reading, *, tell: bool = True) -> "Data":
-        """Read the data of the agents that are asked for."""
-        return choose_agents(reading.data(source, tell=tell), self.agents, self.exclude)
+    def read(self, source: str, reading: Reading, *, verbose: bool = True) -> "Data":
+        """Read the data of the chosen agents."""
+        return choose_agents(reading.data(source, verbose=verbose), self.agents, self.exclude)
 
     def keep(self, data: Any, *, of: str | None = None, one: str = "") -> Any:
-        """Return the data of chosen agents with enough games, of the largest group or of the one whose turn it is.
+        """Return the data of agents with enough games, of the largest group or of the current one.
 
-        ``of`` is an agent whose group is meant, and ``one`` why a command takes one group only.
+        ``of`` is an agent whose group is taken, and ``one`` the reason why a command takes one group only.
         """
         from nashboard.data.matches import Matches
         from nashboard.data.segments import split_components
@@ -106,16 +106,16 @@ class Connecting:
         if one:
             raise InputError(f"{one}: use --components largest")
         parts, turn = split_components(kept, "each"), TURN.get()
-        if of is not None:  # somebody who met nobody is refused by the command
+        if of is not None:  # an agent without games is an error of the command
             parts = tuple(part for part in parts if of in part.agents) or (kept,)
         elif turn.number == 0 and (idle := [group[0] for group in kept.components if len(group) == 1]):
-            note(f"left out, since they met nobody: {listed(idle)}")
+            print_note(f"left out, since they have no games: {listed(idle)}")
         turn.count, part = len(parts), parts[turn.number]
-        typer.echo("\n" * (turn.number > 0) + f"group of {printable(part.components[0][0])}")
+        typer.echo("\n" * (turn.number > 0) + f"group of {clean_text(part.components[0][0])}")
         return part
 
     def matches(self, source: str, reading: Reading, *, of: str | None = None) -> "Matches":
-        """Read matches; ratings have no use for anything else."""
+        """Read matches; other data are an error."""
         from nashboard.data.matches import Matches
 
         data = self.read(source, reading)
@@ -126,10 +126,10 @@ class Connecting:
         return kept
 
     def to_rank(self, source: str, reading: Reading, missing: str | None) -> "Data":
-        """Read complete scores, or matches of agents that met, and refuse options of the other kind of data."""
+        """Read complete scores or connected matches; options of the other kind of data are an error."""
         from nashboard.data.scores import Scores
 
-        data = whole(self.read(source, reading), missing)
+        data = complete(self.read(source, reading), missing)
         if isinstance(data, Scores):
             refuse(("min_games", "components"), FOR_MATCHES)
         else:
@@ -140,7 +140,7 @@ class Connecting:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluating(Connecting):
-    """The options of commands that evaluate; a command takes them as one parameter."""
+    """The options of commands that evaluate, as one parameter."""
 
     resamples: options.Resamples = options.RESAMPLES
     seed: options.Seed = options.SEED
@@ -176,46 +176,45 @@ class Evaluating(Connecting):
         }
 
     def data(self, source: str, reading: Reading) -> "Data":
-        """Read the data with the agents that are asked for and without holes, and refuse options of other data."""
+        """Read the data of the chosen agents; options of the other kind of data are an error."""
         from nashboard.data.scores import Scores
 
-        data = complete_scores(self.read(source, reading, tell=False), self.missing, modelled=True)
+        data = complete_scores(self.read(source, reading, verbose=False), self.missing, modelled=True)
         if isinstance(data, Scores):
             refuse(("anchor", "min_games", "components"), FOR_MATCHES)
             return data
         refuse(("scaling", "tasks"), FOR_SCORES)
-        return keep_connected(data, self.components, self.min_games, tell=False)  # the evaluation warns
+        return keep_connected(data, self.components, self.min_games, verbose=False)  # the evaluation warns
 
 
 @contextlib.contextmanager
 def show_reading(source: str) -> Iterator[None]:
-    """Show that a source is read; whatever happens to it meanwhile becomes one sentence."""
+    """Show progress while a source is read; errors of native code become one sentence."""
     from nashboard.data.sources.paths import hide_secrets
 
     name = hide_secrets(source)
-    with show_progress(f"Reading {name} ..."), without_native_noise():
+    with show_progress(f"Reading {name} ..."), hide_native_errors():
         yield
 
 
-def varied(scores: "Scores") -> "Scores":
-    """Leave out tasks that cannot be scaled since everybody has the same score, and say so."""
-    left = scores.without_constant_tasks() if scores.scaling == "raw" else scores
-    tell_new_notes(scores, left)
-    return left
+def drop_constant_tasks(scores: "Scores") -> "Scores":
+    """Leave out tasks on which all agents have the same score, which cannot be scaled, and print a note."""
+    kept = scores.without_constant_tasks() if scores.scaling == "raw" else scores
+    print_new_notes(scores, kept)
+    return kept
 
 
-def whole(data: "Data", missing: str | None) -> "Data":
-    """Treat missing scores as ``--missing`` asks for, and say what was done; without it they are an error."""
-    left = complete_scores(data, missing)
-    tell_new_notes(data, left)
-    return left
+def complete(data: "Data", missing: str | None) -> "Data":
+    """Complete scores as `complete_scores` does, and print a note about what was done."""
+    filled = complete_scores(data, missing)
+    print_new_notes(data, filled)
+    return filled
 
 
 def choose_agents(data: "Data", agents: Sequence[str] | None = None, exclude: Sequence[str] | None = None) -> "Data":
     """Return the data of the agents that match a pattern of ``agents`` and none of ``exclude``.
 
-    ``*`` stands for any text, ``?`` for one character, ``[ab]`` for one of some; a pattern that matches nobody is an
-    error, since it is probably a slip.
+    ``*`` matches any text, ``?`` one character, ``[ab]`` one of several; a pattern that matches no agent is an error.
     """
     if not agents and not exclude:
         return data
@@ -234,7 +233,7 @@ def choose_agents(data: "Data", agents: Sequence[str] | None = None, exclude: Se
 
 
 def complete_scores(data: "Data", missing: str | None, *, modelled: bool = False) -> "Data":
-    """Return scores without missing cells in the way asked for; ``modelled`` keeps them where none was asked for."""
+    """Return scores completed as ``missing`` says; without it missing cells are an error, or kept if ``modelled``."""
     from nashboard.data.scores import Scores
 
     check_missing(data, missing)
@@ -248,15 +247,15 @@ def complete_scores(data: "Data", missing: str | None, *, modelled: bool = False
 
 
 def check_missing(data: "Data", missing: str | None) -> None:
-    """Refuse to treat missing scores in data that have no scores."""
+    """Raise an error if ``--missing`` is given for data that are not scores."""
     from nashboard.data.scores import Scores
 
     if missing is not None and not isinstance(data, Scores):
         raise InputError(f"--missing has no effect: it is for scores, and these are {type(data).__name__.lower()}")
 
 
-def keep_connected(data: "Data", components: str, min_games: int | None, *, tell: bool = True) -> "Data":
-    """Return the data of agents with enough games, and of the largest group that met if that is asked for."""
+def keep_connected(data: "Data", components: str, min_games: int | None, *, verbose: bool = True) -> "Data":
+    """Return the data of agents with enough games, and of the largest connected group if ``components`` says so."""
     from nashboard.data.matches import Matches
     from nashboard.data.segments import drop_rare_agents, split_components
 
@@ -265,37 +264,37 @@ def keep_connected(data: "Data", components: str, min_games: int | None, *, tell
             option = "--min-games" if min_games is not None else "--components"
             raise InputError(f"{option} has no effect: it is for matches, and these are {type(data).__name__.lower()}")
         return data
-    left = data if min_games is None else drop_rare_agents(data, min_games)
-    left = split_components(left, "largest")[0] if components == "largest" else left
-    if tell:
-        tell_new_notes(data, left)
-    return left
+    chosen = data if min_games is None else drop_rare_agents(data, min_games)
+    chosen = split_components(chosen, "largest")[0] if components == "largest" else chosen
+    if verbose:
+        print_new_notes(data, chosen)
+    return chosen
 
 
-def tell_new_notes(before: "Data", after: "Data") -> None:
-    """Say what was done to data."""
+def print_new_notes(before: "Data", after: "Data") -> None:
+    """Print the notes on data that were added between two steps."""
     for new in after.origin.notes:
         if new not in before.origin.notes:
-            note(new)
+            print_note(new)
 
 
-def reader_options(pairs: list[str] | None) -> dict[str, Any]:
-    """Return what all ``-r NAME=VALUE`` say together; a name that stands twice adds to lists and tables only."""
-    said: dict[str, Any] = {}
-    for name, value in map(option, pairs or []):
-        before = said.get(name)
+def parse_reader_options(pairs: list[str] | None) -> dict[str, Any]:
+    """Return the values of all ``-r NAME=VALUE``; a name may be repeated if its value is a list or a mapping."""
+    values: dict[str, Any] = {}
+    for name, value in map(parse_option, pairs or []):
+        before = values.get(name)
         if before is None:
-            said[name] = value
+            values[name] = value
         elif isinstance(before, list) and isinstance(value, list):
-            said[name] = [*before, *value]
+            values[name] = [*before, *value]
         elif isinstance(before, dict):
-            said[name] = together(name, [*before.items(), *value.items()])
+            values[name] = merge_pairs(name, [*before.items(), *value.items()])
         elif before != value:
             raise InputError(f"-r {name}= is given twice, as {before!r} and as {value!r}: give it once")
-    return said
+    return values
 
 
-def option(pair: str) -> tuple[str, Any]:
+def parse_option(pair: str) -> tuple[str, Any]:
     """Return the name and the value of ``NAME=VALUE``."""
     name, equals, value = pair.partition("=")
     if not equals or name not in PARSERS:
@@ -308,17 +307,17 @@ def option(pair: str) -> tuple[str, Any]:
     return name, PARSERS[name](name, value)
 
 
-def text(name: str, value: str) -> str:
-    """Return the value as it is; ``\\t`` is a tab, but in a query."""
+def parse_text(name: str, value: str) -> str:
+    """Return the value; ``\\t`` becomes a tab, except in a query."""
     return value if name in DATABASE else value.replace("\\t", "\t")
 
 
-def names(name: str, value: str) -> list[str]:
+def parse_names(name: str, value: str) -> list[str]:
     """Return the parts between commas."""
     return [part.strip() for part in value.split(",")]
 
 
-def number(name: str, value: str) -> float:
+def parse_number(name: str, value: str) -> float:
     """Return a number."""
     try:
         return float(value)
@@ -326,15 +325,15 @@ def number(name: str, value: str) -> float:
         raise InputError(f"-r {name}={value} must be a number") from None
 
 
-def switch(name: str, value: str) -> bool:
-    """Return yes or no."""
+def parse_switch(name: str, value: str) -> bool:
+    """Return a boolean."""
     words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
     if value.casefold() not in words:
         raise InputError(f"-r {name}={value} must be true or false")
     return words[value.casefold()]
 
 
-def mapping(name: str, value: str) -> list[tuple[str, str]]:
+def parse_mapping(name: str, value: str) -> list[tuple[str, str]]:
     """Return the pairs of ``KEY:VALUE,KEY:VALUE``; the last colon of a part separates."""
     parts = [part.rpartition(":") for part in value.split(",")]
     if not all(colon for _, colon, _ in parts):
@@ -342,62 +341,62 @@ def mapping(name: str, value: str) -> list[tuple[str, str]]:
     return [(key.strip(), meaning.strip()) for key, _, meaning in parts]
 
 
-def together(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return pairs as a dictionary: a column of ``where`` may have several values, a label only one meaning."""
-    found: dict[str, Any] = {}
+def merge_pairs(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return pairs as a dictionary: a column of ``where`` may have several values, a label has one meaning."""
+    merged: dict[str, Any] = {}
     for key, value in pairs:
-        if name == "where" and key in found:
-            found[key] = [*as_list(found[key]), *as_list(value)]
-        elif found.setdefault(key, value) != value:
-            raise InputError(f"-r {name}= gives {key!r} two meanings, {found[key]} and {value}: give it one")
-    return found
+        if name == "where" and key in merged:
+            merged[key] = [*as_list(merged[key]), *as_list(value)]
+        elif merged.setdefault(key, value) != value:
+            raise InputError(f"-r {name}= gives {key!r} two meanings, {merged[key]} and {value}: give it one")
+    return merged
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a value alone in a list; a list as it is."""
+    """Return a list unchanged, and another value as a list with one element."""
     return value if isinstance(value, list) else [value]
 
 
-def kept(name: str, value: str) -> dict[str, Any]:
-    """Return the value, or the values, to keep of each column."""
-    return together(name, mapping(name, value))
+def parse_where(name: str, value: str) -> dict[str, Any]:
+    """Return the values of each column whose rows are kept."""
+    return merge_pairs(name, parse_mapping(name, value))
 
 
-def rules(name: str, value: str) -> dict[str, float | None]:
-    """Return what labels mean: a number, or none to leave rows out."""
-    said = mapping(name, value)
+def parse_outcomes(name: str, value: str) -> dict[str, float | None]:
+    """Return the outcome of each label: a number, or None to leave its rows out."""
+    labels = parse_mapping(name, value)
     try:
-        meanings = [(label, None if meaning == "none" else float(meaning)) for label, meaning in said]
+        meanings = [(label, None if meaning == "none" else float(meaning)) for label, meaning in labels]
     except ValueError:
         raise InputError(f"-r {name}={value}: the meaning of a label is a number in [0, 1], or none") from None
-    return together(name, meanings)
+    return merge_pairs(name, meanings)
 
 
-def tasks_or_all(name: str, value: str) -> bool | list[str]:
-    """Return yes or no for all tasks, or the names of some."""
-    return switch(name, value) if value.casefold() in ("true", "false") else names(name, value)
+def parse_tasks(name: str, value: str) -> bool | list[str]:
+    """Return a boolean for all tasks, or the names of some."""
+    return parse_switch(name, value) if value.casefold() in ("true", "false") else parse_names(name, value)
 
 
 DATABASE = ("table", "query")  # options of readers that are also options of the command
 COLUMNS = ("a", "b", "outcome", "weight", "time", "cluster", "neutral", "agent", "task", "score")
 WORDS = ("self_matches", "bad_rows", "repeats", "metric", "separator")
-PARSERS: dict[str, Callable[[str, str], Any]] = dict.fromkeys(COLUMNS + WORDS + DATABASE, text) | {
-    "outcomes": rules,
-    "where": kept,
-    "lower_is_better": tasks_or_all,
-    "ignore": names,
-    "symmetrise": switch,
-    "components": text,
-    "min_games": number,
+PARSERS: dict[str, Callable[[str, str], Any]] = dict.fromkeys(COLUMNS + WORDS + DATABASE, parse_text) | {
+    "outcomes": parse_outcomes,
+    "where": parse_where,
+    "lower_is_better": parse_tasks,
+    "ignore": parse_names,
+    "symmetrise": parse_switch,
+    "components": parse_text,
+    "min_games": parse_number,
 }
 
 
-def spelling(taken: Collection[str]) -> Spelling:
-    """Return how a command with these parameters spells an option; None for an option that it does not have."""
+def make_spelling(taken: Collection[str]) -> Spelling:
+    """Return a function that spells options as a command with these parameters does; None if it lacks the option."""
     reads = "read" in taken or "pairs" in taken
 
     def spell(name: str, value: object) -> str | None:
-        typed = None if value is None else typed_value(value)
+        typed = None if value is None else format_value(value)
         if value is not None and typed is None:
             return None
         if name in taken or (name in DATABASE and reads):
@@ -410,21 +409,21 @@ def spelling(taken: Collection[str]) -> Spelling:
     return spell
 
 
-def typed_value(value: object) -> str | None:
+def format_value(value: object) -> str | None:
     """Return a Python value as it is typed: ``['a', 'b']`` as ``a,b`` and ``{'tie': None}`` as ``tie:none``.
 
     None where it cannot be typed, such as a name with a comma in a list.
     """
     if isinstance(value, dict):
-        parts = [f"{key}:{typed_word(one)}" for key, one in value.items()]
+        parts = [f"{key}:{format_word(one)}" for key, one in value.items()]
     elif isinstance(value, list | tuple):
         parts = [str(one) for one in value]
     else:
-        return typed_word(value)
+        return format_word(value)
     return None if any("," in part for part in parts) else ",".join(parts)
 
 
-def typed_word(value: object) -> str:
+def format_word(value: object) -> str:
     """Return one value as it is typed."""
     if value is None or isinstance(value, bool):
         return {None: "none", True: "true", False: "false"}[value]

@@ -23,6 +23,10 @@ def checked_names(names: Iterable[object] | None, *, size: int, kind: str) -> tu
         return numbered_names(kind, size)
     if isinstance(names, str):
         raise InputError(f"{kind} names must be a list of names, not the single text {names!r}")
+    shape = getattr(names, "shape", (size,))
+    if not isinstance(names, Iterable) or len(shape) != 1:
+        what = f"an array of shape {shape}" if len(shape) > 1 else repr(names)
+        raise InputError(f"{kind} names must be a list of names, not {what}: pass other arguments by keyword")
     given = [str(name) for name in names]
     if len(given) != size:
         raise InputError(f"there are {len(given):,} {kind} names for {size:,} {kind}s: give one name each")

@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._parallel import cores, threads_for
+from nashboard._parallel import count_cores, threads_for
 from nashboard._types import Bools, Floats, Ints, read_only
 from nashboard.equilibrium.central_path import Iterate, beginning, could_be_points, newton_step, quiet, stacked_game
 from nashboard.equilibrium.clones import Classes, identical_rows, irrational_weights
@@ -171,7 +171,7 @@ def stacked(K: Floats, starts: tuple[int, ...]) -> tuple[Floats, Floats]:
     todo = np.flatnonzero(np.isfinite(K).all(axis=(1, 2)))
     key = K @ np.repeat(1.0 / sizes, sizes)
     most = FIRST
-    with threads_for(N), ThreadPoolExecutor(max_workers=cores()) as pool:
+    with threads_for(N), ThreadPoolExecutor(max_workers=count_cores()) as pool:
         while todo.size:
             chosen = np.minimum(sizes, most)
             whole = bool(chosen.sum() > WHOLE * N)
@@ -224,7 +224,7 @@ def among_best(K: Floats, starts: tuple[int, ...], key: Floats, chosen: Ints) ->
 
 def solve_singly(unsolved: Ints, solve: Callable[[int], Result], size: int) -> Iterator[tuple[int, Result]]:
     """Yield the games that are left with their solutions, by the solver for single games."""
-    with threads_for(size), ThreadPoolExecutor(max_workers=cores()) as pool:
+    with threads_for(size), ThreadPoolExecutor(max_workers=count_cores()) as pool:
         yield from zip(map(int, unsolved), pool.map(solve, map(int, unsolved)), strict=True)
 
 

@@ -41,7 +41,7 @@ Payoffs in single precision are such a change, so their default is a tolerance o
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, qr
@@ -58,6 +58,7 @@ from nashboard.equilibrium.precision import (
     ROUNDING,
     SETTLED,
     SINGULAR,
+    SOLVED,
     TOLERANCE,
     VIOLATED,
     ZERO,
@@ -83,7 +84,7 @@ class Dual:
     """The equations: ``log(x / m) = B y`` with ``y = (w, z)``, and the gradient ``B'x - goal`` that is ``(0, t)``.
 
     The first ``across`` columns of ``B`` are ``W``, the others ``-G'`` for the margins that take part;
-    ``inside`` are those margins at a point inside the face.
+    ``inside`` are those margins at a point inside the face. ``careful`` asks for steps in more digits, at more time.
     """
 
     B: Floats
@@ -91,6 +92,7 @@ class Dual:
     log_m: Floats
     across: int
     inside: Floats
+    careful: bool = False
 
     def log_x(self, y: Floats) -> Floats:
         """Return the logarithms of the weights."""
@@ -120,7 +122,7 @@ class Margins:
 
 
 def maximum_entropy(
-    x: Floats, W: Floats, margins: Margins, log_m: Floats, likely: Ints | None = None
+    x: Floats, W: Floats, margins: Margins, log_m: Floats, likely: Ints | None = None, *, careful: bool = False
 ) -> MaximumEntropy:
     """Return the mixture of largest entropy with given equations and margins, from a point inside.
 
@@ -137,7 +139,7 @@ def maximum_entropy(
     while True:
         B = np.hstack([W, -G.T])
         goal = B.T @ x - np.append(np.zeros(across), t[part])
-        dual = Dual(B=B, goal=goal, log_m=log_m, across=across, inside=t[part])
+        dual = Dual(B=B, goal=goal, log_m=log_m, across=across, inside=t[part], careful=careful)
         with np.errstate(over="ignore", invalid="ignore"):  # a step that led too far ends the search
             y, log_x, steps = solve_dual(dual, np.append(w, z[part]))
         iterations += steps
@@ -254,7 +256,7 @@ def follow_multipliers(dual: Dual, y: Floats, most: int = 400) -> Iterator[tuple
         x = np.exp(log_x)
         slope = dual.gradient(x)
         slope[across:] -= aim / z
-        dy = solve_newton(dual.B, x, np.append(np.zeros(across), t / z), -slope)
+        dy = solve_newton(dual, x, np.append(np.zeros(across), t / z), -slope)
         if not dy.any():
             break
         dz = dy[across:]
@@ -279,7 +281,7 @@ def solve_on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tupl
     """
     used = np.append(np.ones(dual.across, dtype=np.bool_), tight)
     B, goal = dual.B[:, used], dual.goal[used]
-    some = Dual(B=B, goal=goal, log_m=dual.log_m, across=len(goal), inside=np.zeros(0))
+    some = replace(dual, B=B, goal=goal, across=len(goal), inside=np.zeros(0))
     free = y[used]
     log_x = some.log_x(free)
     best, least, worse, step = (free, log_x), np.inf, 0, 0
@@ -293,7 +295,7 @@ def solve_on_tight(dual: Dual, y: Floats, tight: Bools, most: int = 200) -> tupl
         worse += 1
         if least == 0 or (worse > 3 and least < NEAR):
             break
-        dy = solve_newton(some.B, x, np.zeros(len(free)), -slope)
+        dy = solve_newton(some, x, np.zeros(len(free)), -slope)
         if not dy.any():
             break
         dy = choose_step(some, log_x, free, dy, np.zeros(0)) * dy
@@ -331,8 +333,20 @@ def choose_step(dual: Dual, log_x: Floats, y: Floats, dy: Floats, aim: Floats) -
     return reach
 
 
-def solve_newton(B: Floats, x: Floats, barrier: Floats, right: Floats) -> Floats:
-    """Solve ``(B' diag(x) B + diag(barrier)) dy = right``; no step at all where numbers are too large for that."""
+def solve_newton(dual: Dual, x: Floats, barrier: Floats, right: Floats) -> Floats:
+    """Solve ``(B' diag(x) B + diag(barrier)) dy = right``; no step at all where numbers are too large for that.
+
+    The matrix is ``K'K`` with ``K`` the roots of both terms, whose singular values keep twice as many digits.
+    """
+    B = dual.B
+    if dual.careful and len(right):
+        K = np.vstack([B * np.sqrt(x)[:, None], np.diag(np.sqrt(barrier))])
+        unit = 1.0 / np.sqrt(np.maximum(np.add.reduce(K * K), LEAST))
+        if not (np.isfinite(K).all() and np.isfinite(right).all()):
+            return np.zeros(len(right))
+        _, strengths, Vt = np.linalg.svd(K * unit, full_matrices=False)
+        Vt = Vt[strengths > SOLVED * strengths[0]]
+        return np.asarray(unit * (Vt.T @ (Vt @ (unit * right) / strengths[: len(Vt)] ** 2)))
     H = (B * x[:, None]).T @ B
     H[np.arange(len(H)), np.arange(len(H))] += barrier
     unit = 1.0 / np.sqrt(np.maximum(np.diag(H), LEAST))
@@ -434,14 +448,17 @@ def most_even(opponents: Opponents, equilibrium: Floats, log_m: Floats, e: float
     inside /= inside.sum()
     margins = Margins(at=e - opponents.gains(inside), fall=opponents.gains, rows=opponents.rows, unit=1.0)
     best = opponents.gains(equilibrium)
-    found = maximum_entropy(inside, np.ones((n, 1)), margins, log_m, likely=np.flatnonzero(best > -e))
-    x = found.x / found.x.sum()
-    tight = np.flatnonzero(found.z)
-    G, y = opponents.rows(tight), found.z[tight]
-    residual = proved_residual(G, x, y, log_m, e)
-    gains = opponents.gains(x)
-    over = float(gains.max()) - e
-    if not (residual <= TOLERANCE and over <= TOLERANCE):
+    likely = np.flatnonzero(best > -e)
+    for careful in (False, True):
+        found = maximum_entropy(inside, np.ones((n, 1)), margins, log_m, likely, careful=careful)
+        x = found.x / found.x.sum()
+        tight = np.flatnonzero(found.z)
+        residual = proved_residual(opponents.rows(tight), x, found.z[tight], log_m, e)
+        gains = opponents.gains(x)
+        over = float(gains.max()) - e
+        if residual <= TOLERANCE and over <= TOLERANCE:
+            break
+    else:
         raise ConvergenceError(
             f"the most even mixture misses its certificate of {TOLERANCE:g}: its residual is {residual:.1e}, and it "
             f"exceeds the tolerance by {max(over, 0.0):.1e} of the largest payoff; allow a larger tolerance="
@@ -453,7 +470,11 @@ def most_even(opponents: Opponents, equilibrium: Floats, log_m: Floats, e: float
 
 def proved_residual(G: Floats, x: Floats, y: Floats, log_m: Floats, e: float) -> float:
     """Return the larger of ``max |x - softmax(log m - G'y)|`` and ``sum y (e - G x)``, which prove the choice."""
-    exponent = log_m - G.T @ y
+    high, low = product(np.ascontiguousarray(G.T), y)
+    exponent = (log_m - high) - low
+    fit = np.column_stack([G.T, np.ones(len(x))])  # the last bits of large multipliers are worth a correction
+    more = np.linalg.lstsq(fit * x[:, None], x * (exponent - np.log(x)))[0]
+    exponent, y = exponent - fit @ more, y + more[:-1]
     q = np.exp(exponent - exponent.max())
     q /= q.sum()
     slack = np.maximum(np.abs(e - G @ x) - ROUNDING * (e + np.abs(G) @ x), 0.0)

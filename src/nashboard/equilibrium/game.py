@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._types import Floats, Ints, floats, spacing_of, unmasked
+from nashboard._types import Floats, Ints, floats, refuse_masked_rows, spacing_of
 from nashboard.algebra.flows import antisymmetric_array, antisymmetric_part, largest
 from nashboard.algebra.hodge import Hodge
 from nashboard.data.matches import Matches
@@ -272,8 +272,8 @@ def scores_game(data: Any) -> ScoresGame:
         assert isinstance(game, ScoresGame)
         return game
     if callable(getattr(data, "row_utilities", None)) and callable(getattr(data, "col_utilities", None)):
-        rows, columns = utilities_of(data)
-        return ScoresGame.of(rows, *columns, "as given")
+        S, names, precision = utilities_of(data)
+        return ScoresGame.of(S, *names, "as given", precision)
     array, precision = array_of(data)
     S = floats(array, "the scores", ndim=2)
     if 0 in S.shape:
@@ -304,7 +304,7 @@ def matrix_to_game(data: ArrayLike) -> AgentsGame:
 def array_of(data: Any) -> tuple[Any, float]:
     """Return data as an array, and what its numbers are known to as a share of the largest: 0 for doubles."""
     try:
-        array = np.asanyarray(unmasked(data, "the payoffs"))
+        array = np.asanyarray(refuse_masked_rows(data, "the payoffs"))
     except (TypeError, ValueError, RuntimeError):
         return data, 0.0  # `floats` says what is wrong
     return array, known_to(spacing_of(array.dtype))
@@ -327,24 +327,28 @@ def matrix_of(data: ArrayLike, precision: float = 0.0) -> Matrix:
 
 def matrix_game(data: Any) -> Game:
     """Return a two-player zero-sum matrix game as OpenSpiel has it: symmetric where its payoffs are antisymmetric."""
-    U, (rows, columns) = utilities_of(data)
+    U, (rows, columns), precision = utilities_of(data)
     if U.shape[0] == U.shape[1] and np.array_equal(U, -U.T):
-        return AgentsGame.of(Matrix(A=U), rows, made="given as a matrix game")
-    return ScoresGame.of(U, rows, columns, "as given")
+        return AgentsGame.of(Matrix(A=U), rows, made="given as a matrix game", precision=precision)
+    return ScoresGame.of(U, rows, columns, "as given", precision)
 
 
-def utilities_of(data: Any) -> tuple[Floats, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return the row player's utilities of a zero-sum matrix game, and the names of both players' actions."""
-    U, V = (floats(call(), "the utilities", ndim=2) for call in (data.row_utilities, data.col_utilities))
-    total = U + V
-    if np.ptp(total) > ROUNDING * max(largest(U), largest(V)):
+def utilities_of(data: Any) -> tuple[Floats, tuple[tuple[str, ...], tuple[str, ...]], float]:
+    """Return the row player's utilities of a zero-sum matrix game, the names of both players' actions, the precision.
+
+    That is what the utilities are known to as a share of the largest.
+    """
+    given = data.row_utilities(), data.col_utilities()
+    U, V = (floats(part, "the utilities", ndim=2) for part in given)
+    precision, total = max(array_of(part)[1] for part in given), U + V
+    if np.ptp(total) > share_of(precision) * max(largest(U), largest(V)):
         raise InputError(
             f"the matrix game is not zero-sum: what both players get varies from {total.min():g} to {total.max():g}"
         )
     shape = U.shape
     rows = checked_names([data.row_action_name(k) for k in range(shape[0])], size=shape[0], kind="action")
     columns = checked_names([data.col_action_name(k) for k in range(shape[1])], size=shape[1], kind="action")
-    return U, (rows, columns)
+    return U, (rows, columns), precision
 
 
 def collapse(S: Floats, agents: Classes, tasks: Classes) -> Floats:

@@ -6,6 +6,7 @@ an equilibrium exactly when ``S q <= v <= S'p``.
 """
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
@@ -32,7 +33,7 @@ from nashboard.equilibrium.game import (
 from nashboard.equilibrium.models import PayoffModel
 from nashboard.equilibrium.precision import NEARNESS, NO_WEIGHT, SOLVED, TOLERANCE, UNDECIDED
 from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selection, check_selection
-from nashboard.equilibrium.solver import Progress, approach_equilibrium, find_equilibrium, report_to
+from nashboard.equilibrium.solver import OracleSolution, Progress, approach_equilibrium, find_equilibrium, report_to
 from nashboard.errors import ConvergenceError
 
 
@@ -202,6 +203,11 @@ def find_mixtures(game: Game, selection: Selection, tolerance: float, show: Prog
         if strict:
             raise
         return find_undecided(game, log_m, show, error)
+    return describe_solution(found, game, log_m)
+
+
+def describe_solution(found: OracleSolution, game: Game, log_m: list[Floats]) -> Mixtures:
+    """Return the mixtures of an equilibrium over all classes."""
     sides = found.solution.sides
     # where one side has others, more players tie than the other side has weights: are they ties, or ties by the rule?
     tied = all(side.unique for side in sides) or found.solution.certificate.complementarity <= NO_WEIGHT
@@ -222,14 +228,22 @@ def find_even_mixtures(game: Game, log_m: list[Floats], tolerance: float, show: 
 
 
 def find_undecided(game: Game, log_m: list[Floats], show: Progress, error: ConvergenceError) -> Mixtures:
-    """Find the most even mixtures with the smallest tolerance that works, where the exact ones could not be proved."""
+    """Find the most even mixtures with the smallest tolerance that works, where the exact ones could not be proved.
+
+    Where none does, which is rare, the exact ones of payoffs rounded to multiples of such a tolerance: these differ
+    clearly or not at all, but rounding can also change who has weight, so it is the last resort.
+    """
+    found: Mixtures | None = None
     for share in UNDECIDED:
-        try:
-            even = find_even_mixtures(game, log_m, share * game.scale, show)
-        except ConvergenceError:
-            continue
-        return replace(even, certificate=replace(even.certificate, condition=float("inf")))
-    raise error
+        with suppress(ConvergenceError):
+            found = found or find_even_mixtures(game, log_m, share * game.scale, show)
+    for share in UNDECIDED:
+        with suppress(ConvergenceError):
+            found = found or describe_solution(find_equilibrium(game, log_m, show, unit=share), game, log_m)
+    if found is None:
+        raise error
+    unsure = replace(found.certificate, condition=float("inf"))
+    return replace(found, unique=[False for _ in found.unique], certificate=unsure)
 
 
 def describe_agents(game: AgentsGame, selection: Selection, found: Mixtures, began: float) -> NashAverage:

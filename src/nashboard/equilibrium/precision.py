@@ -17,10 +17,10 @@ equilibria, weights may jump. Exploitability does not: it moves by at most ``ZER
 *Margins and ranks.* Players that tie by the rule are first taken together, and the answer has to be an equilibrium of
 all of them. A tie may be missed by no more than a share of the weakest singular value that counts: otherwise what is
 called a tie would choose the weights. Where that fails, the differences decide, as far as doubles can tell; and where
-those fail too, the payoffs are rounded to a multiple of ``ZERO``, after which they differ clearly or not at all. The
-last resort is the most even mixture with an exploitability of that size: there is always one. Between the rounding of a
-double and that multiple the choice among equilibria rests on this rule, not on the payoffs; `Certificate.condition` is
-infinite or very large for such games.
+those fail too, the most even mixture with an exploitability of a few times ``ZERO`` is the answer: there is always one,
+and its weights are continuous in the payoffs. The last resort are payoffs rounded to such multiples. Between the
+rounding of a double and that size the choice among equilibria rests on this rule, not on the payoffs;
+`Certificate.condition` is infinite or very large for such games.
 
 Certificates do not use the rule to excuse an error. Exploitability is computed on the payoffs as they came in, the
 residual on those between classes (the same numbers, unless members of a class differ), and a result whose
@@ -47,8 +47,8 @@ TOLERANCE = 1e-9
 NARROW = 2.0
 # What the value of a game is known to where a tolerance is allowed, as a share of it: a millionth moves no digit shown.
 NEARNESS = 2.0**-20
-# Payoffs of a game that turns on differences near the rule are rounded to these, one after the other, until it is
-# decided; where none is, they are the tolerances that are tried. The last is a quarter of `TOLERANCE`.
+# The tolerances, then the multiples to round to, that are tried one after the other where differences near the rule
+# decide. The last is a quarter of `TOLERANCE`.
 UNDECIDED = (4 * ZERO, 32 * ZERO, 256 * ZERO)
 # Weights below this share of the largest are compared with what changes of the payoffs by the rule could make of them.
 SMALL_WEIGHT = 1e-6

@@ -7,7 +7,7 @@ A game has one group of players, agents against agents with ``F`` antisymmetric,
 2. follow the central path to the middle of the set of equilibria (`central_path`);
 3. as soon as the supports allow, prove the optimal face of each side (`face`);
 4. maximise entropy on it (`entropy`), and accept what the certificate accepts (`certificate`);
-5. where differences near rounding decide, do the same with payoffs rounded to a multiple of the rule of zero.
+5. raise where differences near rounding decide: `nash_average` then allows a tiny tolerance, or rounds payoffs.
 
 Both sides of a table share their supports but not their choice: each maximises its own entropy over its own
 optimal mixtures.
@@ -56,7 +56,6 @@ from nashboard.equilibrium.precision import (
     ROUGH,
     STUCK,
     TOLERANCE,
-    UNDECIDED,
     ZERO,
 )
 from nashboard.errors import ConvergenceError
@@ -123,14 +122,17 @@ def find_equilibrium(
     log_m: Sequence[Floats],
     progress: Progress = silent,
     start: Sequence[Ints] | None = None,
+    unit: float = 0.0,
 ) -> OracleSolution:
     """Return the maximum-entropy equilibrium of a game; ``log_m`` the log-multiplicities of its classes.
 
-    ``start`` are classes to begin with, where those that matter are about known.
+    ``start`` are classes to begin with, where those that matter are about known; payoffs are rounded to multiples of
+    ``unit``, a share of the largest, where one is given.
     """
     members, F, iterations = choose_members(game, progress) if start is None else (list(start), game.block(start), 0)
     while True:
-        found = solve(F, [part[some] for part, some in zip(log_m, members, strict=True)], progress)
+        rounded = np.round(F / unit) * unit if unit else F
+        found = solve(rounded, [part[some] for part, some in zip(log_m, members, strict=True)], progress)
         iterations += found.iterations
         if F.shape[0] == game.sizes[0] and F.shape[1] == game.sizes[-1]:
             break
@@ -290,17 +292,12 @@ def system_size(F: Floats, groups: int) -> int:
 def follow_path(F: Floats, log_m: Sequence[Floats], progress: Progress) -> Solution:
     """Follow the central path until a face is proved on which the best mixture is certain.
 
-    Where there is none, differences near the rule of zero decide: the payoffs are then rounded to multiples of it.
     Scores that differ by little around a value far from zero lose digits in every sum; around zero they do not. So a
     table is tried once more after its value is subtracted, which changes no equilibrium.
     """
-    for unit in (0.0, *UNDECIDED):
-        found, x = search_path(np.round(F / unit) * unit if unit else F, log_m, progress)
-        if found is not None and unit:  # rounded payoffs say nothing about other equilibria of those as they came
-            sides = (replace(side, unique=False) for side in found.sides)
-            return replace(found, sides=tuple(sides), certificate=replace(found.certificate, condition=float("inf")))
-        if found is not None:
-            return found
+    found, x = search_path(F, log_m, progress)
+    if found is not None:
+        return found
     if x is not None and len(log_m) == 2:
         v = float(x.p[: len(F)] @ F @ x.p[len(F) :])
         found, x = search_path(F - v, log_m, progress)

@@ -1,1 +1,1 @@
-"""What it means: from a table to a verdict that a person can trust."""
+"""The evaluation: from a table of results to a verdict."""

@@ -1,4 +1,4 @@
-"""Classes of exact copies, in an order that depends on the data alone.
+"""Classes of exact copies, in an order that depends only on the data.
 
 Agents whose data are the same in every count (or score) form one class. The model is fitted to classes and random
 numbers are drawn for classes, so that entering an agent twice changes neither a point nor an interval. The canonical
@@ -18,12 +18,12 @@ from nashboard.data.payoffs import Payoffs
 from nashboard.data.scores import Scores
 
 Tags = np.ndarray[tuple[int], np.dtype[np.bytes_]]
-ROUNDS = 2  # how often signatures are refined by the signatures of the opponents
+ROUNDS = 2  # refinements of signatures by the signatures of the opponents
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Classes:
-    """The class of each entry (``label``), and one member (``first``) and the number of members of each class."""
+    """The class of each entry (``label``), and a representative (``first``) and the size of each class."""
 
     label: Ints
     first: Ints
@@ -42,20 +42,20 @@ class Classes:
 
     def names(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return a name per class: the first of its members in alphabetical order."""
-        found = [""] * len(self.first)
+        first_names = [""] * len(self.first)
         for name, k in zip(names, self.label, strict=True):
-            found[k] = min(found[k], name) if found[k] else name
-        return tuple(found)
+            first_names[k] = min(first_names[k], name) if first_names[k] else name
+        return tuple(first_names)
 
 
 def find_match_classes(matches: Matches, *, merge: bool = True, sided: bool = False) -> Classes:
-    """Return the classes of agents with the same counts against everybody else, and even among themselves.
+    """Return the classes of agents with the same counts against all others, and even results among themselves.
 
-    ``sided``: counts are the same only if they are so as the first side and as the second.
+    ``sided``: counts must be the same as the first side and as the second.
     """
     n = len(matches.agents)
     i, j = np.concatenate([matches.pairs, matches.pairs[:, ::-1]]).T
-    from_first = np.column_stack([matches.wins, matches.draws, matches.losses, *more_about_pairs(matches)])
+    from_first = np.column_stack([matches.wins, matches.draws, matches.losses, *measure_clusters(matches)])
     from_second = from_first.copy()
     from_second[:, :3] = from_second[:, 2::-1]
     if sided and matches.sides is not None:
@@ -66,7 +66,7 @@ def find_match_classes(matches: Matches, *, merge: bool = True, sided: bool = Fa
     by_agent = np.lexsort([j, i])
     i, j, counts = i[by_agent], j[by_agent], counts[by_agent] + 0.0
     leader, merging = np.arange(n), merge
-    while merging:  # two agents may differ in nothing but their games with the copies of one of them
+    while merging:  # two agents may differ only in their games with the copies of one of them
         names = np.unique(leader)
         found = find_leaders(np.searchsorted(names, j), counts, np.append(np.searchsorted(i, names), len(i)))
         leader = names[found][np.searchsorted(names, leader)]
@@ -77,8 +77,8 @@ def find_match_classes(matches: Matches, *, merge: bool = True, sided: bool = Fa
     return order_classes(leader, tags[np.unique(leader)], matches.agents)
 
 
-def more_about_pairs(matches: Matches) -> list[Floats]:
-    """Return what else the model uses of each pair: how its clusters spread."""
+def measure_clusters(matches: Matches) -> list[Floats]:
+    """Return the sums of squares of each pair's clusters, which the model uses too."""
     split, pairs = matches.clusters, len(matches.pairs)
     if split is None:
         return []
@@ -89,7 +89,7 @@ def more_about_pairs(matches: Matches) -> list[Floats]:
 
 
 def find_leaders(j: Ints, counts: Floats, ends: Ints) -> Ints:
-    """Return for each agent the first agent that is identical to it, often itself."""
+    """Return for each agent the first agent that is identical to it, which may be itself."""
     n = len(ends) - 1
     uneven = counts[:, 0] != counts[:, 2]
     leader = np.arange(n)
@@ -97,7 +97,7 @@ def find_leaders(j: Ints, counts: Floats, ends: Ints) -> Ints:
     for k in range(n):
         row = slice(ends[k], ends[k + 1])
         decided = uneven[row]  # games among copies are even, and each copy has them against other names
-        key = (ends[k + 1] - ends[k], digest(j[row][decided].tobytes() + counts[row][decided].tobytes()))
+        key = (ends[k + 1] - ends[k], hash_bytes(j[row][decided].tobytes() + counts[row][decided].tobytes()))
         same = candidates.setdefault(key, [])
         for other in same:
             if are_identical(k, other, j, counts, ends):
@@ -109,7 +109,7 @@ def find_leaders(j: Ints, counts: Floats, ends: Ints) -> Ints:
 
 
 def are_identical(a: int, b: int, j: Ints, counts: Floats, ends: Ints) -> bool:
-    """Return whether exchanging two agents changes nothing."""
+    """Return whether two agents can be exchanged without a change of the data."""
     rows = []
     for k in (a, b):
         row = slice(ends[k], ends[k + 1])
@@ -121,20 +121,20 @@ def are_identical(a: int, b: int, j: Ints, counts: Floats, ends: Ints) -> bool:
 
 
 def hash_neighbours(n: int, i: Ints, j: Ints, counts: Floats) -> Tags:
-    """Return a signature per agent that depends on the counts, not on names or places."""
+    """Return a signature per agent that depends on the counts, not on names or order."""
     tags = np.zeros(n, dtype="S16")
     for _ in range(ROUNDS):
         order = np.lexsort([*counts.T, tags[j], i])
         ends = np.searchsorted(i[order], np.arange(n + 1))
         cells, there = counts[order], tags[j[order]]
-        tags = np.array([digest(there[a:b].tobytes() + cells[a:b].tobytes()) for a, b in pairwise(ends)], "S16")
+        tags = np.array([hash_bytes(there[a:b].tobytes() + cells[a:b].tobytes()) for a, b in pairwise(ends)], "S16")
     return tags
 
 
 def find_score_classes(scores: Scores, *, merge: bool = True, like: Classes | None = None) -> tuple[Classes, Classes]:
     """Return the classes of agents with the same row and of tasks with the same column, errors included.
 
-    Classes of agents that are known already, ``like``, only get the order of these scores.
+    Known classes of agents, ``like``, are only put in the order of these scores.
     """
     turned = np.broadcast_to(scores.lower_is_better, scores.values.shape)
     cells = np.stack([scores.values, *(np.nan_to_num(x, nan=-1.0) for x in (scores.stderr, scores.n)), turned], axis=-1)
@@ -167,15 +167,15 @@ def find_same_rows(cells: Floats) -> Ints:
 
 def hash_rows(cells: Floats, there: Tags) -> Tags:
     """Return a signature per row, from its cells and the signatures of the columns, in any order."""
-    found = []
+    hashes = []
     for row in cells:
         order = np.lexsort([*row.T, there])
-        found.append(digest(there[order].tobytes() + row[order].tobytes()))
-    return np.array(found, "S16")
+        hashes.append(hash_bytes(there[order].tobytes() + row[order].tobytes()))
+    return np.array(hashes, "S16")
 
 
 def order_classes(leader: Ints, tags: Tags, names: Sequence[str]) -> Classes:
-    """Number the classes by the signatures of their leaders, and by name where signatures agree."""
+    """Number the classes by the signatures of their leaders, and by name if signatures are equal."""
     first, members = np.unique(leader, return_inverse=True)
     least = Classes(label=members, first=first, size=np.bincount(members)).names(names)
     order = np.array(sorted(range(len(first)), key=lambda c: (bytes(tags[c]), least[c])))
@@ -183,6 +183,6 @@ def order_classes(leader: Ints, tags: Tags, names: Sequence[str]) -> Classes:
     return Classes(label=label, first=first[order], size=np.bincount(label))
 
 
-def digest(content: bytes) -> bytes:
+def hash_bytes(content: bytes) -> bytes:
     """Return a short hash without zero bytes at its end, which fixed-width strings would lose."""
     return blake2b(content, digest_size=8).hexdigest().encode()

@@ -2,8 +2,8 @@
 
 The layout of the json:
 
-``schema`` is ``"nashboard/evaluation/2"``: the number grows when a field changes its meaning or goes; new fields may
-come without that. Numbers that are not known are null. All arrays follow the order of ``names``.
+``schema`` is ``"nashboard/evaluation/2"``: the number grows when a field changes its meaning or is removed; new fields
+do not change it. Unknown numbers are null. All arrays follow the order of ``names``.
 
 ::
 
@@ -15,7 +15,7 @@ come without that. Numbers that are not known are null. All arrays follow the or
     model             facts about the fitted model: sigma, tau, noise, rank, set_aside, ...
     certificates      exploitability, residual, unique, scale, value of the equilibrium of the expected payoffs
     posterior         fields as in `nashboard.evaluation.posterior.posterior.Posterior`, without the draws
-    board             the agents, fields as in `nashboard.evaluation.board.Board`
+    board             the agents, fields as in `nashboard.evaluation.board.board.Board`
     task_board        the tasks, the same; null where there are none
     movers            [{name, against, nash, other, because}]
     contributions     {agent: [{name, weight, result, term, low, high}]}, the largest terms of its gap first
@@ -36,8 +36,8 @@ from typing import Any
 import numpy as np
 
 from nashboard._display import write_report
-from nashboard._files import atomically, check_place
-from nashboard._tables import Table, as_csv, as_latex, as_markdown, plain, plain_data
+from nashboard._files import check_place, write_text
+from nashboard._tables import Table, as_csv, as_latex, as_markdown, as_plain_text, plain_data
 from nashboard._text import either, listed
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
@@ -57,7 +57,7 @@ KEYS = {"schema", *KEPT}
 
 
 def as_dict(found: Evaluation) -> dict[str, Any]:
-    """Return everything but the data and the draws."""
+    """Return all fields except the data and the draws."""
     return {"schema": SCHEMA, "version": found.version, **{name: plain_data(getattr(found, name)) for name in KEPT}}
 
 
@@ -70,15 +70,15 @@ def from_dict(values: Any) -> Evaluation:
     if missing:
         raise InputError(f"the evaluation is incomplete: {listed(missing)} missing")
     try:
-        found = rebuild(values)
-        str(found)  # boards whose columns do not fit together cannot be shown
+        evaluation = rebuild(values)
+        str(evaluation)  # boards whose columns do not fit together cannot be shown
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"the evaluation is damaged: its fields do not fit together ({error})") from None
-    return found
+    return evaluation
 
 
 def rebuild(values: dict[str, Any]) -> Evaluation:
-    """Return the evaluation of complete fields."""
+    """Return the evaluation from complete fields."""
     tasks = values["task_board"]
     rebuilt: dict[str, Any] = {
         **{name: tuple(map(tuple, values[name])) for name in ("clone_groups", "task_clone_groups", "pooled")},
@@ -94,25 +94,25 @@ def rebuild(values: dict[str, Any]) -> Evaluation:
     return Evaluation(**{name: values[name] for name in KEPT} | rebuilt)
 
 
-def model_facts(problem: Problem) -> dict[str, Any]:
+def list_model_facts(problem: Problem) -> dict[str, Any]:
     """Return the facts of the model that json can contain."""
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     for key, value in problem.draws.facts.items():
         if isinstance(value, np.ndarray) or key == "ranks":
             continue
         if isinstance(value, tuple | list):
-            found[key] = list(value)
+            facts[key] = list(value)
         elif isinstance(value, str | bool | int | type(None)):
-            found[key] = value
+            facts[key] = value
         elif isinstance(value, float | np.floating) and np.isfinite(value):
-            found[key] = float(value)
+            facts[key] = float(value)
     if problem.unit == LOG_ODDS:
-        found.setdefault("unit", LOG_ODDS)
-    return found
+        facts.setdefault("unit", LOG_ODDS)
+    return facts
 
 
 def describe_input(data: Matches | Scores | Payoffs) -> dict[str, Any]:
-    """Return where the data came from, their size, and a hash of their content."""
+    """Return the source of the data, their size, and a hash of their content."""
     return {
         "source": data.origin.source,
         "format": data.origin.format,
@@ -124,7 +124,7 @@ def describe_input(data: Matches | Scores | Payoffs) -> dict[str, Any]:
 
 
 def hash_content(data: Matches | Scores | Payoffs) -> str:
-    """Return a hash of names and numbers, the same whatever the order of agents and tasks."""
+    """Return a hash of names and numbers that does not depend on the order of agents and tasks."""
     names = sorted(data.agents)
     ordered: Any = data.select(names)
     if isinstance(data, Scores):
@@ -141,42 +141,42 @@ def hash_content(data: Matches | Scores | Payoffs) -> str:
     return f"sha256:{content.hexdigest()}"
 
 
-def screens(found: Evaluation) -> list[Table]:
-    """Return the board, and the tasks where there are any, for people."""
+def list_boards(found: Evaluation) -> list[Table]:
+    """Return the board, and that of tasks if there are tasks, with the meanings of columns."""
     tasks = [found.screen(tasks=True)] if found.task_board is not None else []
-    return [table.explained() for table in [found.screen(), *tasks]]
+    return [table.with_meanings() for table in [found.screen(), *tasks]]
 
 
-def as_text(found: Evaluation) -> str:
+def as_text_page(found: Evaluation) -> str:
     """Return boards, verdict and warnings as plain text."""
-    parts = ["\n".join(found.verdict), *map(plain, screens(found))]
+    parts = ["\n".join(found.verdict), *map(as_plain_text, list_boards(found))]
     if found.warnings:
         parts.append("\n".join(["Notes", *found.warnings]))
     return "\n\n".join(parts) + "\n"
 
 
-def as_page_of_markdown(found: Evaluation) -> str:
+def as_markdown_page(found: Evaluation) -> str:
     """Return boards, verdict and warnings as markdown."""
 
     def section(title: str, lines: Sequence[str]) -> str:
         return "\n".join([f"## {title}", "", *(f"- {line}" for line in lines)]) + "\n"
 
     notes = [section("Notes", found.warnings)] if found.warnings else []
-    return "\n".join([section("Verdict", found.verdict), *map(as_markdown, screens(found)), *notes])
+    return "\n".join([section("Verdict", found.verdict), *map(as_markdown, list_boards(found)), *notes])
 
 
 ENDINGS: dict[str, Callable[[Evaluation], str]] = {
     ".json": Evaluation.to_json,
-    ".md": as_page_of_markdown,
+    ".md": as_markdown_page,
     ".csv": lambda found: as_csv(found.leaderboard()),  # tasks are in the json
-    ".tex": lambda found: "\n".join(map(as_latex, screens(found))),
-    ".txt": as_text,
+    ".tex": lambda found: "\n".join(map(as_latex, list_boards(found))),
+    ".txt": as_text_page,
 }
 PAGE = ".html"
 
 
-def checked_target(path: str | Path) -> str:
-    """Return the ending of a file that can be written, or say at once, not after long work, that none can be."""
+def check_target(path: str | Path) -> str:
+    """Return the ending of a file to write; a wrong ending or folder is an error before long work."""
     ending = Path(path).suffix.lower()
     if ending not in (PAGE, *ENDINGS):
         raise InputError(f"cannot write {str(path)!r}: the name must end in {either([PAGE, *ENDINGS])}")
@@ -187,10 +187,9 @@ def checked_target(path: str | Path) -> str:
 def write(
     found: Evaluation, path: str | Path, *, title: str | None = None, say: Callable[[str], None] | None = None
 ) -> None:
-    """Write an evaluation whole or not at all, in the format of the path's ending."""
-    ending = checked_target(path)
+    """Write an evaluation atomically, in the format of the path's ending."""
+    ending = check_target(path)
     if ending == PAGE:
         write_report(found, path, title=title, say=say)
         return
-    text = ENDINGS[ending](found)
-    atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+    write_text(path, ENDINGS[ending](found))

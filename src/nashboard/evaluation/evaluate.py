@@ -1,4 +1,4 @@
-"""`evaluate`: one call from a table to a verdict."""
+"""`evaluate`: one call from a table of results to a verdict."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from nashboard.evaluation.board.build_board import build_board, build_task_board
 from nashboard.evaluation.board.contributions import find_contributions, find_movers
 from nashboard.evaluation.board.verdict import write_verdict
 from nashboard.evaluation.board.warnings import write_warnings
-from nashboard.evaluation.document import describe_input, model_facts
+from nashboard.evaluation.document import describe_input, list_model_facts
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.evaluation.problem import Components, Data, Noise, Problem, Tolerance, prepare_data
 
@@ -54,29 +54,29 @@ def evaluate(
     n_resamples
         Number of draws from the posterior, at least 2; below 100 the ends of intervals are rough.
     rng
-        A seed, or a numpy generator: the same seed, the same answer.
+        A seed, or a numpy generator; the same seed gives the same result.
     level
         Confidence of the intervals and of every test.
     pool
-        ``"auto"``: entries shown to be alike are pooled, and a warning names them. False: they are not.
+        ``"auto"``: near-duplicates are pooled, and a warning names them. False: they are not pooled.
     selection
         As in `nash_average`.
     tolerance
         As in `nash_average`, for exact results (``noise="none"``). ``"noise"`` allows one standard error of an average
         payoff or score, see `nashboard.evaluation.posterior.tolerance`. Draws of the model allow for noise already.
     scaling
-        How raw scores are put in comparable units, as in `Scores.scale`; scores that were scaled stay as they are.
+        How raw scores are put in comparable units, as in `Scores.scale`; scores that were scaled are not changed.
     anchor
         Ratings that stay fixed, for matches: ``{"gnugo": 1800}``; of several, their mean.
     components
         Groups of agents that never met: ``"error"`` names them, ``"largest"`` evaluates the largest; see also
         `evaluate_components`.
     call
-        What agents are called in sentences, in the plural, such as ``"players"``.
+        The plural noun for agents in sentences, such as ``"players"``.
     progress
-        Show progress on standard error where that is a terminal.
+        Show progress on standard error if that is a terminal.
     workers
-        How many threads solve the draws of a large league. The answer does not depend on it.
+        Number of threads that solve the draws of a large league. The result does not depend on it.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def evaluate_problem(problem: Problem) -> Evaluation:
         warnings=write_warnings(problem),
         certificates=certify(problem),
         settings=problem.settings.to_dict(),
-        model=model_facts(problem),
+        model=list_model_facts(problem),
         input=describe_input(problem.data),
         version=__version__,
         problem=problem,
@@ -123,14 +123,14 @@ def evaluate_problem(problem: Problem) -> Evaluation:
 
 
 def certify(problem: Problem) -> dict[str, Any]:
-    """Return how exact the equilibrium of the expected payoffs is; nothing where they do not fit in memory."""
+    """Return the certificates of the equilibrium of the expected payoffs; None if they do not fit in memory."""
     if problem.large:
         return dict.fromkeys(("exploitability", "residual", "unique", "scale", "value"))
-    found = problem.equilibrium
+    equilibrium = problem.equilibrium
     return {
-        "exploitability": found.exploitability,
-        "residual": found.residual,
-        "unique": bool(found.unique),
-        "scale": found.scale,
-        "value": float(getattr(found, "value", 0.0)) + 0.0,
+        "exploitability": equilibrium.exploitability,
+        "residual": equilibrium.residual,
+        "unique": bool(equilibrium.unique),
+        "scale": equilibrium.scale,
+        "value": float(getattr(equilibrium, "value", 0.0)) + 0.0,
     }

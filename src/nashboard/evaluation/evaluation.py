@@ -1,4 +1,4 @@
-"""The result of `evaluate`: a leaderboard with its posterior, a verdict in words, and everything for machines."""
+"""The result of `evaluate`: a leaderboard with its posterior, a verdict in words, and exports."""
 
 import html
 import json
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nashboard._display import chart, mimebundle
-from nashboard._tables import Column, Table, as_html, plain, title_of
+from nashboard._tables import Column, Table, as_html, as_plain_text, title_of
 from nashboard._text import nearest, number_of
 from nashboard._types import Floats, Ints
 from nashboard.errors import InputError
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Evaluation:
-    """What matches, scores or payoffs say about the agents, and how sure that is.
+    """The evaluation of agents from matches, scores or payoffs.
 
     Parameters
     ----------
     kind
         ``"matches"``, ``"scores"`` or ``"payoffs"``.
     board, task_board
-        The numbers of all agents, and of all tasks where there are tasks.
+        The numbers of all agents, and of all tasks if there are tasks.
     posterior
         Gaps, ranks and probabilities of being at the top, in log-odds or task units.
     movers
-        Agents whose places by Nash average and by the rating or mean differ beyond noise, and because of what.
+        Agents whose places by Nash average and by the rating or mean differ beyond noise, with the reasons.
     contributions
         By agent, the largest terms of its gap, with their intervals.
     clone_groups, task_clone_groups, pooled
@@ -53,11 +53,11 @@ class Evaluation:
     certificates
         ``exploitability``, ``residual``, ``unique``, ``scale``: how exact the equilibrium of the expected payoffs is.
     settings, model
-        What was asked for, and facts about the fitted model.
+        The keywords of `evaluate`, and facts about the fitted model.
     input
-        What was read: kind, source, format, size and a hash of the content.
+        The data: kind, source, format, size and a hash of the content.
     version
-        Of the program that made it.
+        Of nashboard.
     problem
         The prepared data with their settings and draws; None in a result that was read back from json.
     """
@@ -92,7 +92,7 @@ class Evaluation:
 
     @property
     def data(self) -> Data | None:
-        """What was evaluated; None in a result that was read back from json."""
+        """The evaluated data; None in a result that was read back from json."""
         return None if self.problem is None else self.problem.data
 
     def leaderboard(self, columns: str = "default") -> Table:
@@ -127,13 +127,13 @@ class Evaluation:
         return np.asarray((-value if side == "tasks" else value) - board.gaps)
 
     def required_tasks(self) -> Board:
-        """Return the board of tasks, or raise an error where there are no tasks."""
+        """Return the board of tasks, or raise an error if there are no tasks."""
         if self.task_board is None:
             raise InputError(f"{self.kind} have no tasks: only an evaluation of scores has a board of tasks")
         return self.task_board
 
     def notes(self, board: Board) -> tuple[str, ...]:
-        """Return what to know about a board."""
+        """Return the notes below a board."""
         if board.exact:
             return ("the data are taken as exact: there are no intervals",)
         return (f"{board.level:.0%} intervals from {board.draws:,} draws of the posterior",)
@@ -142,11 +142,11 @@ class Evaluation:
         """Return the opponents or tasks that contribute most to an agent's gap."""
         if agent not in self.contributions:
             raise InputError(f"there is no agent {agent!r}{nearest(agent, self.contributions)}")
-        found = self.all_contributions()
+        table = self.all_contributions()
         return replace(
-            found,
-            columns=found.columns[1:],
-            rows=tuple(row[1:] for row in found.rows if row[0] == agent),
+            table,
+            columns=table.columns[1:],
+            rows=tuple(row[1:] for row in table.rows if row[0] == agent),
             title=f"largest contributions to the gap of {agent!r}",
         )
 
@@ -179,7 +179,7 @@ class Evaluation:
         return import_module("nashboard.evaluation.stress.stress").stress(self.own_problem("stress"), **options)
 
     def drawn_data(self) -> tuple[tuple[str, ...], "list[Pairwise]", Ints]:
-        """Return names, every draw of the truth as data of `nashboard.rank`, and the row of each agent in a draw."""
+        """Return names, every draw of the truth as data for `nashboard.rank`, and the row of each agent in a draw."""
         problem = self.own_problem("rank by other methods")
         return self.agents, problem.drawn_data(), problem.classes.label
 
@@ -227,7 +227,7 @@ class Evaluation:
         )
 
     def another_suite(self) -> Table:
-        """Return how often each agent is at the top of suites drawn from the tasks: would another suite agree?
+        """Return how often each agent is at the top of other suites, drawn from the tasks with repetition.
 
         Examples
         --------
@@ -281,18 +281,18 @@ class Evaluation:
         return (self.compact() if columns == "compact" else self.leaderboard(columns)).to_html(path)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data; the layout is described in `nashboard.evaluation.document`."""
+        """Return all fields as plain data; the layout is described in `nashboard.evaluation.document`."""
         from nashboard.evaluation.document import as_dict
 
         return as_dict(self)
 
     def to_json(self) -> str:
-        """Return everything as json, the same bytes for the same input and seed."""
+        """Return all fields as json, the same bytes for the same input and seed."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     @staticmethod
     def from_json(text: str) -> "Evaluation":
-        """Return the evaluation that `to_json` wrote; it has everything but the data and the draws."""
+        """Return the evaluation that `to_json` wrote; it has all fields except the data and the draws."""
         from nashboard.evaluation.document import from_dict
 
         try:
@@ -306,7 +306,7 @@ class Evaluation:
         return f"Evaluation({len(self.board.names):,} agents{tasks}: {describe_first(self.board)})"
 
     def __str__(self) -> str:
-        return "\n".join([*self.verdict, "", plain(self.screen().head(20).explained())])
+        return "\n".join([*self.verdict, "", as_plain_text(self.screen().head(20).with_meanings())])
 
     chart = chart
     _repr_mimebundle_ = mimebundle

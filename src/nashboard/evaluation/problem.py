@@ -1,4 +1,4 @@
-"""The problem: data prepared once, with settings, classes of copies, draws and posterior."""
+"""The problem: prepared data with settings, classes of copies, draws and posterior."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 
-from nashboard._parallel import Plan, plan_of
+from nashboard._parallel import Plan, make_plan
 from nashboard._tables import Record
 from nashboard._text import listed
 from nashboard._types import Floats, Ints
@@ -19,7 +19,7 @@ from nashboard.equilibrium.results import NashAverage, ScoreNashAverage, Selecti
 from nashboard.errors import InputError, check_choice, check_level
 from nashboard.evaluation.classes import Classes, find_match_classes, find_payoff_classes, find_score_classes
 from nashboard.evaluation.posterior.clusters import discount_clusters
-from nashboard.evaluation.posterior.draws import Draws, literal_matches, literal_payoffs, literal_scores, single_class
+from nashboard.evaluation.posterior.draws import Draws, draw_single_class, solve_matches, solve_payoffs, solve_scores
 from nashboard.evaluation.posterior.duplicates import NearDuplicates, find_near_duplicates, pool_matches
 from nashboard.evaluation.posterior.items import is_item_table, pool_items
 from nashboard.evaluation.posterior.matches import draw_matches, draw_payoffs, find_alike_payoffs
@@ -40,14 +40,14 @@ Kind = Literal["agents", "tasks"]
 Tolerance = float | Literal["noise"] | None
 
 COUNT_COPIES = ("rank", "zscore")  # scalings whose unit depends on how often an agent was entered: no merging
-FEW_DRAWS, MOST_PAYOFFS = 25, 60_000_000  # draws whose payoffs are made where those of all are too many, and payoffs
+FEW_DRAWS, MOST_PAYOFFS = 25, 60_000_000  # draws whose payoffs are computed if those of all are too many, and the limit
 NEED_SPREAD = ("range", "zscore")  # scalings for which a task needs two different scores
 LOG_ODDS, TASK_UNITS = "log-odds", "task units"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(Record):
-    """What was asked for; every part of an evaluation uses the same settings.
+    """The settings of an evaluation, which all its parts share.
 
     Parameters are those of `nashboard.evaluate`.
     """
@@ -85,13 +85,13 @@ class Options(TypedDict, total=False):
 
 
 def prepare_data(data: "Data | Problem", **options: Unpack[Options]) -> "Problem":
-    """Check every option once, and return the prepared data with their settings; a problem has its own already."""
+    """Check the options, and return the prepared data with their settings; a problem already has its own."""
     given: dict[str, Any] = dict(options)
     if isinstance(data, Problem):
         if given:
             raise InputError(f"the settings are those of the evaluation: leave out {listed(list(given))}")
         return data
-    plan = plan_of(given.pop("n_resamples", 200), given.pop("rng", 0), given.pop("workers", None))
+    plan = make_plan(given.pop("n_resamples", 200), given.pop("rng", 0), given.pop("workers", None))
     settings = Settings(**{**given, "n_resamples": plan.n_resamples, "seed": plan.seed})
     check_level(settings.level)
     check_choice(settings.noise, get_args(Noise), "noise")
@@ -120,17 +120,16 @@ def prepare_data(data: "Data | Problem", **options: Unpack[Options]) -> "Problem
 class Problem:
     """Data, settings and noise of one evaluation, with the draws and the posterior computed on demand."""
 
-    given: Data  # the data as they came in
-    data: Data  # what is evaluated: the connected part of matches, scores without constant tasks
-    # settings, plan: what was asked for, and the workers that draw
+    given: Data  # the data as read
+    data: Data  # the evaluated data: the connected part of matches, scores without constant tasks
     settings: Settings
-    plan: Plan
+    plan: Plan  # seed, number of draws and workers
     exact: Classes  # classes of exact copies among the agents
-    tasks: Classes | None  # classes of exact copies among the tasks; None where there are no tasks
+    tasks: Classes | None  # classes of exact copies among the tasks; None if there are no tasks
     merged: Data  # data with one representative per class of copies, in canonical order
-    # whether the numbers are taken as exact, because that was asked for or because nothing is known of their noise
+    # whether the data are taken as exact, by the settings or because their noise is unknown
     literal: bool
-    notes: tuple[str, ...]  # what was left out or assumed
+    notes: tuple[str, ...]  # on data that were left out, and on assumptions
 
     @property
     def kind(self) -> str:
@@ -152,29 +151,29 @@ class Problem:
         return TASK_UNITS
 
     @cached_property
-    def compared(self) -> NearDuplicates | None:
-        """What is known about near-duplicates among the classes of exact copies; None where nothing can be known."""
+    def near_duplicates(self) -> NearDuplicates | None:
+        """The near-duplicates among the classes of exact copies; None if they cannot be compared."""
         if self.literal or isinstance(self.merged, Scores) or len(self.exact.first) < 3:
             return None
         merged = self.merged
-        return find_near_duplicates(self.weighed) if isinstance(merged, Matches) else find_alike_payoffs(merged)
+        return find_near_duplicates(self.discounted) if isinstance(merged, Matches) else find_alike_payoffs(merged)
 
     @cached_property
     def neutral(self) -> tuple[Matches, Coefficient | None]:
-        """Matches between the classes as at a neutral place, and the advantage of the first side, where it is shown."""
+        """Matches between the classes as at a neutral place, and the advantage of the first side if it is shown."""
         assert isinstance(self.merged, Matches)
         return neutralise_sides(self.merged)
 
     @cached_property
-    def weighed(self) -> Matches:
-        """Matches between the classes at a neutral place, with as many games as clusters leave them."""
+    def discounted(self) -> Matches:
+        """Matches between the classes at a neutral place, with their effective numbers of games."""
         assert isinstance(self.merged, Matches)
         return discount_clusters(self.merged, self.neutral[0])
 
     @property
     def alike(self) -> NearDuplicates | None:
-        """The near-duplicates to pool; None where they are not pooled."""
-        return self.compared if self.settings.pool else None
+        """The near-duplicates to pool; None if they are not pooled."""
+        return self.near_duplicates if self.settings.pool else None
 
     @cached_property
     def pools(self) -> tuple[tuple[str, ...], ...]:
@@ -195,35 +194,35 @@ class Problem:
 
     @property
     def tolerance(self) -> float | None:
-        """The exploitability that exact results are allowed; of their noise where that was asked for."""
-        asked = self.settings.tolerance
-        if asked == "noise":
+        """The allowed exploitability of exact results; derived from their noise for ``tolerance="noise"``."""
+        requested = self.settings.tolerance
+        if requested == "noise":
             return noise_tolerance(self.merged, self.settings.scaling, self.settings.selection)
-        return asked
+        return requested
 
     @cached_property
     def draws(self) -> Draws:
-        """Draws of the truth from the model of the data; one draw, the data themselves, where they are exact."""
+        """Draws of the truth from the model of the data; one draw, the data themselves, if they are exact."""
         if len(self.exact.first) == 1:
-            return single_class(self.merged, 1 if self.literal else self.plan.n_resamples)
+            return draw_single_class(self.merged, 1 if self.literal else self.plan.n_resamples)
         rng = np.random.default_rng(np.random.SeedSequence([self.plan.seed, 0]))
         settings, data, n = self.settings, self.merged, self.plan.n_resamples
         if isinstance(data, Matches):
             if self.literal:
-                return literal_matches(data, settings.selection, self.tolerance)
+                return solve_matches(data, settings.selection, self.tolerance)
             if self.alike is not None and not self.alike.label.any():
-                return single_class(data, n)
-            return draw_matches(self.weighed, draws=n, rng=rng, workers=self.plan.workers, alike=self.alike)
+                return draw_single_class(data, n)
+            return draw_matches(self.discounted, draws=n, rng=rng, workers=self.plan.workers, alike=self.alike)
         if isinstance(data, Scores):
             if self.literal:
-                return literal_scores(data, settings.scaling, settings.selection, self.tolerance)
+                return solve_scores(data, settings.scaling, settings.selection, self.tolerance)
             return draw_scores(
                 data, draws=n, rng=rng, scaling=settings.scaling, selection=settings.selection, pool=settings.pool
             )
         if self.literal:
-            return literal_payoffs(data, settings.selection, self.tolerance)
+            return solve_payoffs(data, settings.selection, self.tolerance)
         if self.alike is not None and not self.alike.label.any():
-            return single_class(data, n)
+            return draw_single_class(data, n)
         return draw_payoffs(data, draws=n, rng=rng, workers=self.plan.workers, alike=self.alike)
 
     @cached_property
@@ -233,7 +232,7 @@ class Problem:
 
     @property
     def large(self) -> bool:
-        """Whether payoffs between all classes do not fit in memory, so that only ratings and gaps are known."""
+        """Whether payoffs between all classes do not fit in memory, so that there are only ratings and gaps."""
         return self.draws.payoffs is None and self.draws.expected is None
 
     @cached_property
@@ -307,12 +306,12 @@ class Problem:
         return pool_matches(self.merged, self.alike.label)
 
     def pairwise(self) -> Pairwise:
-        """Return the data as the methods of ranking take them, with all copies; missing scores as the model expects."""
+        """Return the data for the ranking methods, with all copies; missing scores as the model expects."""
         data = self.complete if isinstance(self.data, Scores) else self.data
         return pairwise(data, scaling=self.settings.scaling)
 
     def simulation(self) -> Simulation | None:
-        """Return what simulates new data from the draws; None where the noise is not known."""
+        """Return a simulation of new data from the draws; None if the noise is unknown."""
         data = self.data
         if self.literal or (isinstance(data, Scores) and data.scaling == "raw" and self.settings.scaling == "rank"):
             return None
@@ -328,7 +327,7 @@ class Problem:
         )
 
     def simulate_scores(self, data: Scores) -> Simulation:
-        """Return what simulates new tables, with differences on tasks that the board sets aside."""
+        """Return a simulation of new tables, with differences on tasks that the board sets aside."""
         assert self.tasks is not None
         facts, known = self.draws.facts, known_noise(data)
         rows, noise = self.classes.label, facts["drawn_noise"]
@@ -350,16 +349,16 @@ class Problem:
         )
 
     def drawn_data(self) -> list[Pairwise]:
-        """Return every draw as data of the methods of ranking, an entry per class."""
+        """Return every draw as data for the ranking methods, an entry per class."""
         return [self.drawn_table(table) for table in self.drawn_payoffs()]
 
     def drawn_payoffs(self) -> Floats:
-        """Return the payoffs (or scores) of every draw; of a few, or an error, where they do not fit in memory."""
+        """Return the payoffs (or scores) of every draw; if they do not fit in memory, of a few, or an error."""
         return self.some_payoffs if self.draws.payoffs is None else self.draws.payoffs
 
     @cached_property
     def some_payoffs(self) -> Floats:
-        """The payoffs of a few draws, where those of all do not fit in memory."""
+        """The payoffs of a few draws, if those of all do not fit in memory."""
         if self.draws.some_payoffs is None or FEW_DRAWS * self.draws.gaps.shape[1] ** 2 > MOST_PAYOFFS:
             raise InputError(
                 f"other methods need the payoffs of some draws, which do not fit in memory for {len(self.agents):,} "
@@ -370,7 +369,7 @@ class Problem:
         return self.draws.some_payoffs(FEW_DRAWS)
 
     def drawn_table(self, table: Floats) -> Pairwise:
-        """Return one draw as data of the methods of ranking."""
+        """Return one draw as data for the ranking methods."""
         if self.tasks is not None:
             given = self.scaled.values[np.ix_(self.classes.first, self.tasks.first)]
             table = table + np.nanmean(given - table, axis=0)  # draws have a zero of their own on each task
@@ -381,8 +380,8 @@ class Problem:
             table = np.clip(table, -1, 1) if scale == "margin" else table
         return pairwise(Payoffs(agents=names, A=table, scale=scale))
 
-    def again(self, data: Data, **changes: Any) -> "Problem":
-        """Return the same problem for other data, with the same settings but for the changes."""
+    def with_data(self, data: Data, **changes: Any) -> "Problem":
+        """Return the problem of other data, with the same settings except for the changes."""
         return prepare(data, replace(self.settings, **changes), self.plan)
 
 
@@ -392,7 +391,7 @@ ONE_SCORE = (
 
 
 def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
-    """Prepare data for evaluation: keep what can be compared, and find exact copies."""
+    """Prepare data for evaluation: keep comparable data, and find exact copies."""
     merge = settings.selection == "clone-invariant"
     notes: tuple[str, ...] = ()
     tasks: Classes | None = None
@@ -410,13 +409,13 @@ def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
         data, more = prepare_scores(data, settings)
         notes += more
         exact, tasks = find_score_classes(data, merge=merge, like=by_items)
-        table = data.select(pick(data.agents, exact), pick(data.tasks, tasks))
+        table = data.select(name_representatives(data.agents, exact), name_representatives(data.tasks, tasks))
         merged: Data = table
         if not literal and len(table.tasks) == 1 and np.isnan(known_noise(table)).all():
             literal, notes = True, (*notes, ONE_SCORE)
     elif isinstance(data, Matches):
         checked_anchor(settings.anchor or None, data.agents)
-        data, notes = connect(data, settings)
+        data, notes = select_connected(data, settings)
         if NO_COUNTS in data.origin.notes:
             literal = True
         exact, merged = merge_copies(data, merge=merge, sided=not literal)
@@ -425,7 +424,7 @@ def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
             raise InputError("an anchor is for ratings, and payoffs have none: leave it out")
         literal |= not has_noise(data)
         exact = find_payoff_classes(data, merge=merge)
-        merged = data.select(pick(data.agents, exact))
+        merged = data.select(name_representatives(data.agents, exact))
     else:
         raise InputError(
             f"this needs Matches, Scores or Payoffs, not {type(data).__name__}: read() makes them of a file; "
@@ -450,15 +449,15 @@ def prepare(data: Data, settings: Settings, plan: Plan) -> Problem:
     )
 
 
-def pick(names: tuple[str, ...], classes: Classes) -> list[str]:
+def name_representatives(names: tuple[str, ...], classes: Classes) -> list[str]:
     """Return the names of the representatives, in canonical order."""
     return [names[k] for k in classes.first]
 
 
 def merge_copies(matches: Matches, *, merge: bool, sided: bool) -> tuple[Classes, Matches]:
-    """Return the classes of copies, and the matches between them; sides count where they have an advantage."""
+    """Return the classes of copies, and the matches between them; sides count if one has an advantage."""
     exact = find_match_classes(matches, merge=merge, sided=sided)
-    merged = matches.select(pick(matches.agents, exact)) if len(exact.first) > 1 else matches
+    merged = matches.select(name_representatives(matches.agents, exact)) if len(exact.first) > 1 else matches
     if sided and merged.sides is not None and not shows_advantage(merged, merged.sides):
         return merge_copies(matches, merge=merge, sided=False)
     return exact, merged
@@ -469,8 +468,8 @@ def has_noise(data: Payoffs) -> bool:
     return data.stderr is not None or data.games is not None
 
 
-def connect(matches: Matches, settings: Settings) -> tuple[Matches, tuple[str, ...]]:
-    """Return connected matches; of several components the largest where that was asked for."""
+def select_connected(matches: Matches, settings: Settings) -> tuple[Matches, tuple[str, ...]]:
+    """Return connected matches; with ``components="largest"`` the largest of several components."""
     if settings.components == "error":
         try:
             matches.require_connected()
@@ -484,19 +483,19 @@ def connect(matches: Matches, settings: Settings) -> tuple[Matches, tuple[str, .
     if len(groups[0]) < 2:
         matches.require_connected()
     kept = set(groups[0])
-    gone = [agent for agent in matches.agents if agent not in kept]
-    note = f"only the largest group of connected agents is evaluated; left out: {listed(gone)}"
+    dropped = [agent for agent in matches.agents if agent not in kept]
+    note = f"only the largest group of connected agents is evaluated; left out: {listed(dropped)}"
     return matches.select([agent for agent in matches.agents if agent in kept]), (note,)
 
 
 def prepare_scores(scores: Scores, settings: Settings) -> tuple[Scores, tuple[str, ...]]:
-    """Return scores without tasks that have one score for everybody; holes need the model."""
+    """Return scores without constant tasks; missing cells are an error without the model."""
     if settings.noise == "none":
         scores.require_complete()
     if scores.scaling != "raw" or settings.scaling not in NEED_SPREAD:
         return scores, ()
-    varied = scores.without_constant_tasks()
-    return varied, tuple(note for note in varied.origin.notes if note not in scores.origin.notes)
+    kept = scores.without_constant_tasks()
+    return kept, tuple(note for note in kept.origin.notes if note not in scores.origin.notes)
 
 
 def task_games(scores: Scores) -> Matches:

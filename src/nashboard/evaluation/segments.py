@@ -1,4 +1,4 @@
-"""Several boards: one per language, month or opening, and where they disagree; or one per group that never met."""
+"""Several boards: one per language, month or opening, with their differences; or one per group that never met."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,8 +23,8 @@ from nashboard.ratings.rating import checked_anchor
 def evaluate_components(matches: Matches, **options: Any) -> dict[str, Evaluation]:
     """Evaluate every group of agents that are connected by matches on its own, options as in `evaluate`.
 
-    Agents of different groups never met, not even through others, so that no board can hold them all. Groups are
-    called after the agent with most games; the largest comes first. An agent that met nobody is in no group.
+    Agents of different groups never met, not even through others, so that they cannot be on one board. Groups are named
+    after the agent with most games; the largest is the first. Agents without games are in no group.
 
     Examples
     --------
@@ -53,8 +53,8 @@ def evaluate_components(matches: Matches, **options: Any) -> dict[str, Evaluatio
     }
 
 
-def summary_of_components(boards: Mapping[str, Evaluation]) -> Table:
-    """Return one row per group: how large it is, and who is at its top."""
+def summarise_components(boards: Mapping[str, Evaluation]) -> Table:
+    """Return one row per group: its size, and its verdict."""
     return Table.of(
         boards,
         Column("group of", "the agent with most games", cell=str),
@@ -67,7 +67,7 @@ def summary_of_components(boards: Mapping[str, Evaluation]) -> Table:
     )  # fmt: skip
 
 
-def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[str] = ()) -> Table:
+def compare_segments(boards: Mapping[str, Evaluation], column: str, notes: Sequence[str] = ()) -> Table:
     """Return each agent's rank interval and shrunk gap in each segment, and whether it differs beyond noise."""
     boards = {value: boards[value] for value in sorted(boards, key=natural_key)}
     agents = sorted({name for found in boards.values() for name in found.agents})
@@ -87,11 +87,11 @@ def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[st
     compared = sum(tested[agent].p is not None for agent in agents)
     if different:
         verb = "differs" if len(different) == 1 else "differ"
-        said = f"{listed(different)} {verb} between segments beyond noise, measured from the typical agent of each"
+        sentence = f"{listed(different)} {verb} between segments beyond noise, measured from the typical agent of each"
     elif compared:
-        said = f"none of {number_of(compared, 'agents')} was found to differ between segments beyond noise"
+        sentence = f"none of {number_of(compared, 'agents')} was found to differ between segments beyond noise"
     else:
-        said = "no agent can be compared: none is in two segments with known noise"
+        sentence = "no agent can be compared: none is in two segments with known noise"
     return Table(
         title=f"ranks by {column}",
         columns=(
@@ -104,7 +104,7 @@ def comparison(boards: Mapping[str, Evaluation], column: str, notes: Sequence[st
             (agent, *(ranks[value].get(agent) for value in boards), tested[agent].p, tested[agent].differs)
             for agent in order
         ),
-        notes=(said, f"in brackets: gaps in {unit}, shrunk towards the agent's mean over all segments", *notes),
+        notes=(sentence, f"in brackets: gaps in {unit}, shrunk towards the agent's mean over all segments", *notes),
         telling=("agent", "differs", *map(str, boards)),
     )
 
@@ -134,10 +134,10 @@ def compare_gaps(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dic
     kept = list(dict.fromkeys(leader.values()))  # copies count once
     seen: dict[str, tuple[list[str], Floats, Floats]] = {}
     for agent in kept:
-        values = [value for value, found in boards.items() if agent in found.agents]
+        values = [value for value, differences in boards.items() if agent in differences.agents]
         places = [boards[value].agents.index(agent) for value in values]
         gaps = np.array([boards[value].board.gaps[k] for value, k in zip(values, places, strict=True)])
-        sd = np.array([spread(boards[v], k) for v, k in zip(values, places, strict=True)])
+        sd = np.array([measure_gap_error(boards[v], k) for v, k in zip(values, places, strict=True)])
         seen[agent] = values, gaps, np.maximum(sd, CERTAIN * sd.max(initial=0.0))
     Q, freedom, size = {}, {}, 0.0
     for agent, (_, gaps, sd) in seen.items():
@@ -150,22 +150,22 @@ def compare_gaps(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dic
     p = compute_p_values(boards, kept)
     level = next(iter(boards.values())).board.level
     rejected = dict(zip(p, adjust_holm(np.array(list(p.values()))) <= 1 - level, strict=True)) if p else {}
-    found = {}
+    differences = {}
     for agent, (values, gaps, sd) in seen.items():
         w = 1 / (sd**2 + between) if (sd > 0).all() else np.ones(len(gaps))
         mean = float(w @ gaps / w.sum())
         keep = between / (between + sd**2) if (sd > 0).all() else np.ones(len(gaps))
-        found[agent] = Difference(
+        differences[agent] = Difference(
             mean=mean,
             shrunk=dict(zip(values, (mean + keep * (gaps - mean)).tolist(), strict=True)),
             p=p.get(agent),
             differs=bool(rejected[agent]) if agent in rejected else None,
         )
-    return {agent: found[leader[agent]] for agent in agents}
+    return {agent: differences[leader[agent]] for agent in agents}
 
 
 def find_copies(boards: Mapping[str, Evaluation], agents: Sequence[str]) -> dict[str, str]:
-    """Return for each agent the first one that has the same data on every board, often itself."""
+    """Return for each agent the first one that has the same data on every board, which may be itself."""
     originals = [
         dict(zip(found.agents, found.agents, strict=True))
         | {name: group[0] for group in found.clone_groups for name in group}
@@ -180,7 +180,7 @@ def compute_p_values(boards: Mapping[str, Evaluation], agents: Sequence[str]) ->
 
     Ratings, or gaps where there are none, are measured from the typical agent of their segment, since a change of the
     best moves every gap. An agent's values ``y_k`` with errors ``e_k`` have ``Q = sum (y_k - mean)^2 / e_k^2``,
-    chi-square where all segments agree.
+    chi-square if all segments agree.
     """
     from scipy.special import chdtrc
 
@@ -213,7 +213,7 @@ def compute_p_values(boards: Mapping[str, Evaluation], agents: Sequence[str]) ->
     return {agent: float(chdtrc(known[k].sum() - 1, Q[k])) for k, agent in enumerate(agents) if known[k].any()}
 
 
-def spread(found: Evaluation, k: int) -> float:
+def measure_gap_error(found: Evaluation, k: int) -> float:
     """Return the posterior standard deviation of an agent's gap, from its interval, in the unit of the board."""
     board = found.board
     return float((board.gap_high[k] - board.gap_low[k]) / (2 * ndtri((1 + board.level) / 2)))
@@ -225,7 +225,7 @@ def natural_key(value: str) -> tuple[tuple[int, float, str], ...]:
     return tuple((0, float(part), "") if k % 2 else (1, 0.0, part) for k, part in enumerate(parts))
 
 
-def stacked(boards: Mapping[str, Evaluation], column: str) -> Table:
+def stack_boards(boards: Mapping[str, Evaluation], column: str) -> Table:
     """Return all boards as one table for machines: the segment first, last the gap shrunk towards the agent's mean."""
     boards = {value: boards[value] for value in sorted(boards, key=natural_key)}
     tables = {value: found.leaderboard() for value, found in boards.items()}

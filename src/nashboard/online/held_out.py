@@ -30,6 +30,7 @@ USUAL = ("elo", "melo")
 ONLINE = {"online elo": 0, "online melo": 1}
 PERIODS, LEARNED = 10, 2  # the first two are only learned from
 MANY = 0.1  # share of games with newcomers that a note tells of
+SURELY = 4.0  # standard errors by which online models must predict better for a note
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -41,6 +42,7 @@ class Calibrations(Drawn):
     by: str  # how games were held out: ``"random"``, ``"time"`` or ``"order"``
     games: float  # how many games were predicted, or their total weight
     newcomers: float = 0.0  # the share of them with an agent that no earlier period knew
+    change: float = 0.0  # by how much Elo (or mElo) loses less per game online than fitted, in nats; 0 unless surely
 
     @property
     def best(self) -> Calibration:
@@ -49,18 +51,24 @@ class Calibrations(Drawn):
 
     def table(self) -> Table:
         """Return a row per model."""
+        notes = []
+        if self.newcomers > MANY:
+            notes.append(
+                f"In {self.newcomers:.0%} of these games an agent is new since the last fit, so fitted models "
+                "predict it as average. If agents join or change, use online models, which learn from each game."
+            )
+        if self.change:
+            notes.append(
+                f"Ratings lose {self.change:.3f} less per game online than fitted, more than chance explains: "
+                "agents join or change, and ratings fitted to all games are averages over time."
+            )
         return Table.of(
             self.models,
             Column("model"),
             Column("log-loss", "mean loss per held-out game in nats; 0.693 is guessing", decimals=4, cell="log_loss"),
             Column("error", "mean distance of observed from predicted win rates"),
             title=title_of(self),
-            notes=[
-                f"In {self.newcomers:.0%} of these games an agent is new since the last fit, so fitted models "
-                "predict it as average. If agents join or change, use online models, which learn from each game."
-            ]
-            if self.newcomers > MANY
-            else (),
+            notes=notes,
         )
 
     def __repr__(self) -> str:
@@ -105,7 +113,7 @@ def calibration(
     if not chosen:
         raise InputError("models is empty: name at least one, such as 'elo'")
     if by == "random":
-        newcomers, matches = 0.0, data.matches() if isinstance(data, Games) else data
+        newcomers, change, matches = 0.0, 0.0, data.matches() if isinstance(data, Games) else data
         matches = matches if isinstance(matches, Matches) else read_matches(matches)
         if len(matches.agents) < 3:  # no planes
             chosen = tuple(name for name in chosen if name != "melo")
@@ -122,7 +130,8 @@ def calibration(
         if games.first.size < 2 * PERIODS:
             raise InputError(f"there are {games.first.size:,} games: holding out by time takes at least {2 * PERIODS}")
         tested = period >= LEARNED
-        found = [score(name, games, period, tested, bins) for name in chosen]
+        scored = [score(name, games, period, tested, bins) for name in chosen]
+        found, change = [one for one, _ in scored], sure_change(chosen, scored, games.weight[tested])
         total = float(games.weight[tested].sum())
         joined = np.full(len(games.agents), PERIODS)  # the first period of each agent
         for side in (games.first, games.second):
@@ -130,18 +139,30 @@ def calibration(
         new = tested & (np.maximum(joined[games.first], joined[games.second]) == period)
         newcomers = float(games.weight[new].sum()) / total
     ordered = tuple(sorted(found, key=lambda one: one.log_loss))
-    return Calibrations(models=ordered, by=by, games=total, newcomers=newcomers)
+    return Calibrations(models=ordered, by=by, games=total, newcomers=newcomers, change=change)
 
 
-def score(name: str, games: Games, period: Any, tested: Bools, bins: int) -> Calibration:
-    """Return how well a model predicts each period from those before."""
+def sure_change(names: Sequence[str], scored: Sequence[tuple[Calibration, Floats]], weight: Floats) -> float:
+    """Return by how much a rating loses less per game online than fitted, or 0 if that may be chance."""
+    losses = {name: rows for name, (_, rows) in zip(names, scored, strict=True)}
+    for name in USUAL:
+        if {name, f"online {name}"} <= losses.keys():
+            better = losses[name] - losses[f"online {name}"]
+            sure = float(better.sum()) > SURELY * float(np.sqrt((better**2).sum()))
+            return float(better.sum() / weight.sum()) if sure else 0.0
+    return 0.0
+
+
+def score(name: str, games: Games, period: Any, tested: Bools, bins: int) -> tuple[Calibration, Floats]:
+    """Return how well a model predicts each period from those before, and its loss in each row."""
     online = name in ONLINE
     p = predict_online(games, ONLINE[name]) if online else predict_by_period(games, period, name)
     p = np.clip(p, 1e-12, 1 - 1e-12)[tested]
     won, lost = (games.wins + games.draws / 2)[tested], (games.losses + games.draws / 2)[tested]
-    log_loss = -float((won * np.log(p) + lost * np.log(1 - p)).sum()) / float((won + lost).sum())
+    losses = -(won * np.log(p) + lost * np.log(1 - p))
     label = f"online {model_name(ONLINE[name])}" if online else model_name(name)
-    return measured(label, p, won, lost, log_loss, bins=bins, held_out=True)
+    log_loss = float(losses.sum()) / float((won + lost).sum())
+    return measured(label, p, won, lost, log_loss, bins=bins, held_out=True), losses
 
 
 def predict_by_period(games: Games, period: Any, name: str) -> Floats:

@@ -19,6 +19,7 @@ CUBE, BLOCKS = types.Array(FLOAT, 3, "C"), types.Array(FLOAT, 4, "C")
 
 Codes = NDArray[np.uint32]
 SHARE = 1e-5  # of the weight that filters exchange after each game, so that one that was bad can become good
+LEAST_DISPERSION, PRIOR_GAMES = 0.02, 5.0  # the latter in games of variance 1, 20 between equals
 
 
 @compiled(
@@ -97,6 +98,8 @@ def filtered(
     ``Z`` (agents, filters, 1 + 2k) means and ``P`` (agents, filters, 1 + 2k, 1 + 2k) covariances of each agent;
     ``drift`` is the variance that a game adds to each coordinate, up to the variance ``most`` (filters, 2) of a
     newcomer. ``weights`` of the filters are their shares of the likelihood so far: predictions are their mean.
+    Draws and other shares of the point vary less than wins and losses, so that a game counts as ``1 / phi``, with
+    ``phi = 1 - sum y (1 - y) / sum p (1 - p)`` of the games before; ``sums`` has these two last.
     ``trace`` (games, 4) takes mean and variance of both ratings after each game, and ``predicted`` (games,) the win
     rate before it, where they have rows.
     """
@@ -106,6 +109,7 @@ def filtered(
     chance = np.empty(filters)
     for game in range(first.size):
         i, j, w, y = first[game], second[game], weight[game], outcome[game]
+        told = w / max(1 - sums[2] / (sums[3] + PRIOR_GAMES), LEAST_DISPERSION)
         p_mean = 0.0
         for m in range(filters):
             at_i[0], at_j[0] = 1.0, -1.0
@@ -136,8 +140,8 @@ def filtered(
             chance[m] = (y * q + (1 - y) * (1 - q)) if y == 1.0 or y == 0.0 else exp(y * log(q) + (1 - y) * log(1 - q))
             p = 1 / (1 + exp(-abs(x)))
             p = p if x >= 0 else 1 - p
-            h = w * p * (1 - p)
-            gain, shrink = w * (y - p) / (1 + h * spread), h / (1 + h * spread)
+            h = told * p * (1 - p)
+            gain, shrink = told * (y - p) / (1 + h * spread), h / (1 + h * spread)
             for s in range(size):
                 Z[i, m, s] += gain * v_i[s]
                 Z[j, m, s] += gain * v_j[s]
@@ -153,11 +157,13 @@ def filtered(
             predicted[game] = p_mean
         sums[0] -= w * (y * log(p_mean) + (1 - y) * log(1 - p_mean))
         sums[1] += w
+        sums[2] += w * y * (1 - y)
+        sums[3] += w * p_mean * (1 - p_mean)
         played[i] += w
         played[j] += w
         total = 0.0
         for m in range(filters):
-            weights[m] *= chance[m] if w == 1.0 else chance[m] ** w
+            weights[m] *= chance[m] if told == 1.0 else chance[m] ** told
             total += weights[m]
         for m in range(filters):
             weights[m] = (1 - SHARE) * weights[m] / total + SHARE / filters

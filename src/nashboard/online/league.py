@@ -13,7 +13,8 @@ Members, all little-endian and uncompressed:
 
     league.json   format "nashboard league", version 1 (steps of a rate) or 2 (filters), k, rate (null for filters),
                   cyclic_rate, decay, games, loss, rng (the state of numpy's generator), logs (how far which logs were
-                  read), agents (names in order); for filters also filters and weights
+                  read), agents (names in order); for filters also filters, weights, and shared and expected, the sums
+                  of y (1 - y) and p (1 - p) over the games
     ratings.npy   (n,) float64, Elo points, not centred
     cyclic.npy    (n, 2k) float64, square roots of Elo points
     played.npy    (n,) float64, games (or their total weight) of each agent
@@ -33,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._files import atomically
+from nashboard._files import write_atomically
 from nashboard._types import Floats
 from nashboard._units import CYCLIC_PER_LOGIT, POINTS_PER_LOGIT, win_probability
 from nashboard.data.counting.outcomes import Rules
@@ -49,9 +50,9 @@ NOTHING = np.zeros(0)
 # Filters: standard deviations in logits of a newcomer's rating and planes, and the variance that a game adds. They
 # are not tuned: the loss of a mixture exceeds that of its best filter by at most log(filters) over all games, so they
 # only have to cover what leagues do: newcomers spread by 70 or 170 points, agents that stay, drift (a newcomer's spread
-# over 1,000 games) or change quickly (over 100).
-ELO_FILTERS = ((1.0, 0.0, 0.0), (1.0, 0.0, 1e-3), (1.0, 0.0, 1e-2), (0.4, 0.0, 0.0), (0.4, 0.0, 1e-3), (0.4, 0.0, 1e-2))
-MELO_FILTERS = ((1.0, 0.6, 0.0), (1.0, 0.6, 1e-3), (1.0, 0.6, 1e-2), (0.4, 0.3, 0.0), (1.0, 0.0, 0.0), (0.4, 0.0, 1e-3))
+# over 3,000 or 500 games) or change quickly (over 70). Too few drifts make intervals too narrow between them.
+ELO_FILTERS = tuple((spread, 0.0, drift) for spread in (1.0, 0.4) for drift in (0.0, 3e-4, 2e-3, 1.5e-2))
+MELO_FILTERS = (*ELO_FILTERS, (1.0, 0.6, 0.0), (1.0, 0.6, 1e-3), (1.0, 0.6, 1e-2), (0.4, 0.3, 0.0))
 
 
 class League:
@@ -82,7 +83,7 @@ class League:
         self.names: list[str] = []
         self.index: dict[str, int] = {}
         self.played = np.zeros(FIRST_PLACES)
-        self.sums = np.zeros(2)  # of the losses before each game, and of the games' weights
+        self.sums = np.zeros(4)  # of the losses before each game, the games' weights, and what tells their dispersion
         self.width = 1 + 2 * self.k
         self.Z = np.zeros((FIRST_PLACES, self.width))
         filters = () if self.rate is not None else MELO_FILTERS if self.k else ELO_FILTERS
@@ -235,7 +236,7 @@ class League:
         pair = self.copy_of(*(self.index.get(named(name), -1) for name in (a, b)))
         out, sides = np.empty(1), np.arange(2, dtype=np.uint32)
         game = sides[:1], sides[1:], np.full(1, 0.5), np.zeros(1)  # a game without weight
-        self.run_filters(*pair, self.weights.copy(), np.zeros(2), np.zeros(2), *game, NOTHING, out)
+        self.run_filters(*pair, self.weights.copy(), np.zeros(2), np.zeros(4), *game, NOTHING, out)
         return float(out[0])
 
     def copy_of(self, i: int, j: int) -> tuple[Floats, Floats]:
@@ -310,6 +311,7 @@ def write_state(path: str | Path, league: League, logs: list[LogPosition]) -> No
     arrays = {"ratings": league.ratings, "cyclic": league.cyclic, "played": league.played[: league.size]}
     if league.adaptive:
         description |= {"filters": league.filters.tolist(), "weights": league.weights.tolist()}
+        description |= {"shared": float(league.sums[2]), "expected": float(league.sums[3])}
         arrays |= {"means": league.means[: league.size], "spreads": league.spreads[: league.size]}
 
     def write(part: Path) -> None:
@@ -321,7 +323,7 @@ def write_state(path: str | Path, league: League, logs: list[LogPosition]) -> No
                 np.lib.format.write_array(buffer, np.ascontiguousarray(values, dtype="<f8"), allow_pickle=False)
                 archive.writestr(zipfile.ZipInfo(f"{name}.npy", EPOCH), buffer.getbuffer())
 
-    atomically(path, write)
+    write_atomically(path, write)
 
 
 def read_state(path: str | Path) -> tuple[League, list[LogPosition]]:
@@ -402,7 +404,8 @@ def restored(description: dict[str, Any], arrays: dict[str, Floats]) -> tuple[Le
     if league.adaptive:
         league.filters = np.array(description["filters"], dtype=np.float64).reshape(-1, 3)
         league.weights = np.array(description["weights"], dtype=np.float64)
+        league.sums[2:] = description["shared"], description["expected"]
     league.means = arrays.get("means", np.zeros((len(names), 0, league.width)))
     league.spreads = arrays.get("spreads", np.zeros((len(names), 0, league.width, league.width)))
-    league.sums = np.array([description["loss"], description["games"]], dtype=np.float64)
+    league.sums[:2] = description["loss"], description["games"]
     return league, [LogPosition(**log) for log in description["logs"]]

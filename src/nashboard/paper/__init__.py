@@ -1,4 +1,4 @@
-"""The paper reproduced from bundled data: a file per part, and the page that sets its numbers beside ours.
+"""The paper reproduced from bundled data: a file per part, and a page that compares its numbers with ours.
 
-What the paper printed stands in ``claims.csv``, with the place; what we find is computed, always.
+The numbers that the paper printed are in ``claims.csv``, with the place; our numbers are always computed.
 """

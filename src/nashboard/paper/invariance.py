@@ -24,7 +24,7 @@ from nashboard.paper.algebra import (
     atari,
     with_copy,
 )
-from nashboard.paper.reproduction import EXACT, Found, Part, error
+from nashboard.paper.reproduction import EXACT, Answer, Part, error
 from nashboard.ratings.elo import elo
 
 SELECTIONS: tuple[Selection, ...] = ("maxent", "clone-invariant")
@@ -33,96 +33,98 @@ FOUR = ("A", "B", "C1", "C2")
 
 
 def invariance_part() -> Part:
-    """Work example 1, and theorem 1 on the matrices of the paper and on the bundled data."""
+    """Check example 1, and theorem 1 on the matrices of the paper and on the bundled data."""
     one, two = nash_average(CIRCLE), nash_average(CIRCLE_AND_COPY)
     plain = nash_average(CIRCLE_AND_COPY, selection="maxent")
     how, twice = "nb.nash_average(A)", "nb.nash_average(A'), both selections"
-    found = {f"invariance.p.{a}": Found(float(w), how) for a, w in zip(THREE, one.weights, strict=True)}
+    found = {f"invariance.p.{a}": Answer(float(w), how) for a, w in zip(THREE, one.weights, strict=True)}
     for k, a in enumerate(FOUR):
         both = (float(two.weights[k]), float(plain.weights[k]))
         furthest = max(both, key=lambda weight: abs(weight - two.weights[k]))
-        found[f"invariance.p2.{a}"] = Found(furthest, twice)
+        found[f"invariance.p2.{a}"] = Answer(furthest, twice)
     for names, A, key in ((THREE, CIRCLE, "div"), (FOUR, CIRCLE_AND_COPY, "div2")):
         for a, average in zip(names, div(A), strict=True):
-            found[f"invariance.{key}.{a}"] = Found(float(average), "nb.div")
+            found[f"invariance.{key}.{a}"] = Answer(float(average), "nb.div")
     found |= {
-        "invariance.family": Found(family(), "A'p <= 0 for 101 shares alpha"),
-        "invariance.n": Found(error(one.averages), how + ", the largest"),
-        "invariance.n2": Found(error(two.averages, plain.averages), twice + ", the largest"),
-        "nash.value": Found(value(), "p'A p of nb.nash_average, Go and roshambo"),
-        "nash.dominant": Found(error(nash_average(T3).weights - [1, 0, 0]), "nb.nash_average(T)"),
-        "nash.rps": Found(
+        "invariance.family": Answer(family_error(), "A'p <= 0 for 101 shares alpha"),
+        "invariance.n": Answer(error(one.averages), how + ", the largest"),
+        "invariance.n2": Answer(error(two.averages, plain.averages), twice + ", the largest"),
+        "nash.value": Answer(furthest_value(), "p'A p of nb.nash_average, Go and roshambo"),
+        "nash.dominant": Answer(error(nash_average(T3).weights - [1, 0, 0]), "nb.nash_average(T)"),
+        "nash.rps": Answer(
             nash_average(C3).unique and error(nash_average(C3).weights - 1 / 3) < 1e-9,
             "nb.nash_average(C).unique",
         ),
-        "nash.unique": Found(
+        "nash.unique": Answer(
             float(nash_average(C4, selection="maxent").weights.max()),
             "nb.nash_average(C, selection='maxent')",
         ),
-        **theorem(),
+        **check_theorem(),
     }
     return Part(
         title="Section 4.1: Nash averaging, and a second copy of C",
         words="Three agents beat each other in a circle. A second copy of C makes B look best on average; the Nash "
         "average does not move. Theorem 1 needs a repair: plain maximum entropy is invariant only where the "
         "equilibrium is unique up to copies.",
-        found=found,
+        answers=found,
         tables={"invariance": example_table(), "theorem_1_copies": counterexample()},
     )
 
 
-def family() -> float:
+def family_error() -> float:
     """Return by how much ``(1/3, 1/3, alpha/3, (1 - alpha)/3)`` can be beaten, the worst of 101 shares."""
     shares = np.linspace(0, 1, 101)
     teams = np.array([[1 / 3, 1 / 3, share / 3, (1 - share) / 3] for share in shares])
     return error(np.maximum(CIRCLE_AND_COPY @ teams.T, 0))
 
 
-def value() -> float:
-    """Return the value of two real games, the one further from zero."""
+def furthest_value() -> float:
+    """Return the value of one of two real games, the one further from zero."""
     games = [payoffs(alphago()).A, roshambo().A / 1000]
     values = [float(p @ A @ p) for A, p in ((A, nash_average(A).weights) for A in games)]
     return max(values, key=abs)
 
 
-def theorem() -> dict[str, Found]:
-    """Check what theorem 1 says."""
-    plain, ours = (copied(partial(chosen, selection=name), C4, with_copy(C4, 0)) for name in SELECTIONS)
+def check_theorem() -> dict[str, Answer]:
+    """Check the statements of theorem 1."""
+    plain, ours = (copy_error(partial(nash_weights, selection=name), C4, with_copy(C4, 0)) for name in SELECTIONS)
     cyclic = rot(roshambo().A) / 1000
     A = payoffs(alphago()).A
     ties = nash_average(grad([1.0, 1.0, 0.0, -2.0]), selection="maxent").weights
     return {
-        "theorem.1": Found(plain, f"A of C (appendix F) entered twice, maxent; by default they move {moved(ours)}"),
-        "theorem.2": Found(perturbed(A), "nb.nash_average(alphago), 20 disturbed matrices: gain above epsilon"),
-        "theorem.3i": Found(
+        "theorem.1": Answer(
+            plain, f"A of C (appendix F) entered twice, maxent; by default they move {name_move(ours)}"
+        ),
+        "theorem.2": Answer(perturbed_gain(A), "nb.nash_average(alphago), 20 disturbed matrices: gain above epsilon"),
+        "theorem.3i": Answer(
             error(nash_average(cyclic, selection="maxent").weights - 1 / len(cyclic)) < 1e-9
             and error(nash_average(A, selection="maxent").weights - 1 / len(A)) > 0.01,
             "nb.nash_average(maxent) of nb.rot(roshambo), uniform, and of alphago, not",
         ),
-        "theorem.3ii": Found(
+        "theorem.3ii": Answer(
             error(ties - [0.5, 0.5, 0, 0]), "nb.nash_average(nb.grad([1, 1, 0, -2]), selection='maxent')"
         ),
     }
 
 
-def moved(distance: float) -> str:
-    """Say how far weights moved, the same on every machine."""
+def name_move(distance: float) -> str:
+    """Return how far weights moved as text that is the same on every machine."""
     return "by less than 1e-9" if distance < EXACT else f"by {distance:.3g}"
 
 
-def copied(solve: Callable[[Floats], Floats], once: Floats, twice: Floats) -> float:
-    """Return how far a second copy of the first agent, entered last, moves weights from where invariance wants them."""
+def copy_error(solve: Callable[[Floats], Floats], once: Floats, twice: Floats) -> float:
+    """Return the error of weights with a copy of the first agent at the end, relative to those that invariance asks."""
     before = solve(once)
     return error(solve(twice) - [before[0] / 2, *before[1:], before[0] / 2])
 
 
-def chosen(A: Floats, selection: Selection) -> Floats:
-    """Return the weights of the selection named."""
+def nash_weights(A: Floats, selection: Selection) -> Floats:
+    """Return the weights by the named selection."""
     return nash_average(A, selection=selection).weights
 
 
-def perturbed(A: Floats, times: int = 20) -> float:
-    """Return the largest gain above epsilon that an equilibrium of a disturbed matrix leaves in A itself."""
+def perturbed_gain(A: Floats, times: int = 20) -> float:
+    """Return the largest gain above epsilon in A against an equilibrium of a disturbed matrix."""
     rng = np.random.default_rng(0)
     worst = 0.0
     for size in np.logspace(-3, 1, times):
@@ -171,7 +173,7 @@ def counterexample() -> Table:
             for name, wanted, plain, ours in zip(
                 ("A1", "B", "C", "D", "A2"),
                 (1 / 8, 1 / 4, 1 / 4, 1 / 4, 1 / 8),
-                *(chosen(A, name) for name in SELECTIONS),
+                *(nash_weights(A, name) for name in SELECTIONS),
                 strict=True,
             )
         ),
@@ -183,7 +185,7 @@ AGENTS = ("first", "second", "third")
 
 
 def continuity_part() -> Part:
-    """Solve ``C + eps T`` on a grid and set weights and averages beside the closed form."""
+    """Solve ``C + eps T`` on a grid and compare weights and averages with the closed form."""
     results = [nash_average(C3 + eps * T3, selection="maxent") for eps in GRID]
     p = np.array([result.weights for result in results])
     n = np.array([result.averages for result in results])
@@ -197,20 +199,20 @@ def continuity_part() -> Part:
         title="Section 4.1: continuity",
         words="Payoffs against the equilibrium are continuous, the equilibrium itself is not: it jumps where the first "
         "agent begins to beat everybody.",
-        found={
-            "continuity.p.small": Found(error((p - closed_p)[small]), how),
-            "continuity.p.large": Found(error((p - closed_p)[~small]), how),
-            "continuity.n.small": Found(error((n - closed_n)[small]), how),
-            "continuity.n.large": Found(error((n - closed_n)[~small]), how),
-            "continuity.uniform": Found(float(p[0, np.abs(p[0] - 1 / 3).argmax()]), "nb.nash_average(C)"),
-            "continuity.most": Found(bool((p[between][:, [0, 2]].min(axis=1) > p[between][:, 1]).all()), how),
-            "continuity.jump": Found(jump(), "bisection on the weight of the third agent, to 1e-10"),
+        answers={
+            "continuity.p.small": Answer(error((p - closed_p)[small]), how),
+            "continuity.p.large": Answer(error((p - closed_p)[~small]), how),
+            "continuity.n.small": Answer(error((n - closed_n)[small]), how),
+            "continuity.n.large": Answer(error((n - closed_n)[~small]), how),
+            "continuity.uniform": Answer(float(p[0, np.abs(p[0] - 1 / 3).argmax()]), "nb.nash_average(C)"),
+            "continuity.most": Answer(bool((p[between][:, [0, 2]].min(axis=1) > p[between][:, 1]).all()), how),
+            "continuity.jump": Answer(find_jump(), "bisection on the weight of the third agent, to 1e-10"),
         },
         tables={"continuity": grid_table(p, n)},
     )
 
 
-def jump() -> float:
+def find_jump() -> float:
     """Return the eps at which the third agent loses all its weight, by bisection."""
     low, high = 0.0, 1.0
     while high - low > 1e-10:
@@ -235,33 +237,33 @@ def grid_table(p: Floats, n: Floats) -> Table:
 
 def biased_part() -> Part:
     """Average the two suites, and rate the two populations."""
-    found: dict[str, Found] = {}
+    found: dict[str, Answer] = {}
     for size, redundant in ((3, False), (4, True)):
         table = suite(redundant=redundant)
         means = table.values.mean(axis=1)
-        for agent, mean, rank in zip(table.agents, means, ranks(means), strict=True):
+        for agent, mean, rank in zip(table.agents, means, rank_values(means), strict=True):
             how = f"nb.load_dataset('suite-{size}'), mean over tasks"
-            found[f"biased.{size}.average.{agent}"] = Found(float(mean), how)
-            found[f"biased.{size}.rank.{agent}"] = Found(float(rank), how)
+            found[f"biased.{size}.average.{agent}"] = Answer(float(mean), how)
+            found[f"biased.{size}.rank.{agent}"] = Answer(float(rank), how)
     before = elo(Matches.from_win_rates(WIN_RATES, ["A", "B", "C"]), prior=0)
     after = elo(Matches.from_win_rates(WIN_RATES_AND_COPY, FOUR), prior=0)
     for agent, rating in zip(before.agents, before.ratings, strict=True):
-        found[f"biased.elo.{agent}"] = Found(float(rating), "nb.elo(prior=0)")
+        found[f"biased.elo.{agent}"] = Answer(float(rating), "nb.elo(prior=0)")
     for agent, rating in zip(after.agents, after.ratings, strict=True):
-        found[f"biased.clone.{agent}"] = Found(float(rating), "nb.elo(prior=0), row sums agree")
-    found["biased.direction"] = Found(
+        found[f"biased.clone.{agent}"] = Answer(float(rating), "nb.elo(prior=0), row sums agree")
+    found["biased.direction"] = Answer(
         bool(after.ratings[0] < before.ratings[0] and after.ratings[1] > before.ratings[1]), "nb.elo(prior=0)"
     )
     return Part(
         title="Appendix A: biased averages and biased Elo",
         words="A variant of a task turns the ranking of the averages around; a copy of an agent moves two others by 72 "
         "points each. The Nash averages of the population stay at zero.",
-        found=found,
+        answers=found,
         tables={"biased_averages": suites_table(), "biased_elo": populations_table()},
     )
 
 
-def ranks(values: Floats) -> Floats:
+def rank_values(values: Floats) -> Floats:
     """Return 1 for the largest."""
     return np.array([1 + (values > value).sum() for value in values], dtype=np.float64)
 
@@ -280,7 +282,7 @@ def suites_table() -> Table:
         nash = nash_average_scores(table.values)
         rows += [
             (len(table.tasks), agent, float(mean), int(rank), float(skill))
-            for agent, mean, rank, skill in zip(table.agents, means, ranks(means), nash.skills, strict=True)
+            for agent, mean, rank, skill in zip(table.agents, means, rank_values(means), nash.skills, strict=True)
         ]
     return Table(
         title="appendix A: three agents on three tasks, and on four",
@@ -326,20 +328,20 @@ def copies_part() -> Part:
     return Part(
         title="Appendix C: copies, and games nearby",
         words="An equilibrium is a team against which no agent gains: A p <= 0.",
-        found={
-            "copies.sign": Found(error(np.minimum(averages, 0)), "A p of C + T (example 2), how far below 0"),
-            "copies.forward": Found(max(map(split, games)), "A'p' <= 0, Go and roshambo, 11 shares"),
-            "copies.backward": Found(max(map(joined, games)), "nb.nash_average of the copied games"),
-            "copies.approximate": Found(
-                max(max(of_both) - most for *of_both, most in gains(0)),
+        answers={
+            "copies.sign": Answer(error(np.minimum(averages, 0)), "A p of C + T (example 2), how far below 0"),
+            "copies.forward": Answer(max(map(split_gain, games)), "A'p' <= 0, Go and roshambo, 11 shares"),
+            "copies.backward": Answer(max(map(join_gain, games)), "nb.nash_average of the copied games"),
+            "copies.approximate": Answer(
+                max(max(of_both) - most for *of_both, most in deviation_gains(0)),
                 "the Atari table disturbed 20 times: gain above 2 epsilon",
             ),
-            "copies.norms": Found(norms((*games, *(game - 0.1 for game in games))), "numpy, four matrices"),
+            "copies.norms": Answer(norm_error((*games, *(game - 0.1 for game in games))), "numpy, four matrices"),
         },
     )
 
 
-def split(A: Floats) -> float:
+def split_gain(A: Floats) -> float:
     """Return by how much an equilibrium can be beaten when its heaviest agent is split between two copies."""
     p = nash_average(A).weights
     heaviest = int(p.argmax())
@@ -352,7 +354,7 @@ def split(A: Floats) -> float:
     return worst
 
 
-def joined(A: Floats) -> float:
+def join_gain(A: Floats) -> float:
     """Return by how much the joined weights of a copied game can be beaten in the original."""
     heaviest = int(nash_average(A).weights.argmax())
     q = nash_average(with_copy(A, heaviest), selection="maxent").weights
@@ -361,7 +363,7 @@ def joined(A: Floats) -> float:
     return max(0.0, float((A @ p).max()))
 
 
-def gains(seed: int, times: int = 20) -> Iterator[tuple[float, float, float]]:
+def deviation_gains(seed: int, times: int = 20) -> Iterator[tuple[float, float, float]]:
     """Return what agents and tasks gain in the Atari table by leaving equilibria of disturbed tables, and 2 epsilon."""
     S, rng = atari(), np.random.default_rng(seed)
     for size in np.logspace(-3, 0, times):
@@ -372,8 +374,8 @@ def gains(seed: int, times: int = 20) -> Iterator[tuple[float, float, float]]:
         yield float((S @ q).max()) - value, value - float((p @ S).min()), 2 * float(np.abs(noise).max())
 
 
-def norms(matrices: tuple[Floats, ...]) -> float:
-    """Return by how much max-norm <= operator norm <= Frobenius norm is missed."""
+def norm_error(matrices: tuple[Floats, ...]) -> float:
+    """Return by how much max-norm <= operator norm <= Frobenius norm is violated."""
     worst = 0.0
     for S in matrices:
         largest, operator, frobenius = np.abs(S).max(), np.linalg.norm(S, 2), np.linalg.norm(S)

@@ -12,13 +12,13 @@ from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
 from nashboard.online.models import OnlineElo, OnlineMelo
 from nashboard.paper.algebra import ROCK_PAPER_SCISSORS, WIN_RATES_AND_COPY
-from nashboard.paper.reproduction import Figure, Found, Part, error
+from nashboard.paper.reproduction import Answer, Figure, Part, error
 from nashboard.ratings.elo import EloRatings, elo
 from nashboard.ratings.melo import MeloRatings, melo
 
 
 def elo_part() -> Part:
-    """Check what section 2.1 says of Elo."""
+    """Check the statements of section 2.1 on Elo."""
     three = Matches.from_win_rates(ROCK_PAPER_SCISSORS, ["rock", "paper", "scissors"])
     ratings = elo(three, prior=0)
     P = ratings.win_probabilities()
@@ -26,29 +26,29 @@ def elo_part() -> Part:
     return Part(
         title="Section 2.1: the Elo rating system",
         words="Elo is maximum likelihood of a model with one number per agent, so it cannot see a circle.",
-        found={
-            "elo.formula": Found(formula(), "nb.elo of alphago: win_probabilities() by both formulas"),
-            "elo.update.16": Found(step(16.0), "nb.OnlineElo(rate=16), one game"),
-            "elo.update.32": Found(step(32.0), "nb.OnlineElo(rate=32), one game"),
-            "elo.rps.ratings": Found(float(np.ptp(ratings.ratings)), "nb.elo, the range of ratings"),
-            "elo.rps.prediction": Found(
+        answers={
+            "elo.formula": Answer(formula_error(), "nb.elo of alphago: win_probabilities() by both formulas"),
+            "elo.update.16": Answer(step_error(16.0), "nb.OnlineElo(rate=16), one game"),
+            "elo.update.32": Answer(step_error(32.0), "nb.OnlineElo(rate=32), one game"),
+            "elo.rps.ratings": Answer(float(np.ptp(ratings.ratings)), "nb.elo, the range of ratings"),
+            "elo.rps.prediction": Answer(
                 float(P.ravel()[np.abs(P - 0.5).argmax()]), "nb.elo, the prediction furthest from 1/2"
             ),
-            "elo.rps.power": Found(error(1 - ratings.predict("paper", "rock") - 0.5), "nb.elo: 1 - prediction - 1/2"),
-            "elo.centred": Found(centred(), "nb.elo(alphago), and with Zen held at 1800 points"),
-            "elo.stationary": Found(
-                max(row_sums(matches) for matches in populations),
+            "elo.rps.power": Answer(error(1 - ratings.predict("paper", "rock") - 0.5), "nb.elo: 1 - prediction - 1/2"),
+            "elo.centred": Answer(centring_error(), "nb.elo(alphago), and with Zen held at 1800 points"),
+            "elo.stationary": Answer(
+                max(row_sum_error(matches) for matches in populations),
                 "nb.elo of three populations, the largest difference of row sums",
             ),
-            "elo.gradient": Found(
-                gradient_as_printed(alphago()),
+            "elo.gradient": Answer(
+                gradient_error(alphago()),
                 "central differences of the loss of alphago at half its ratings",
             ),
         },
     )
 
 
-def formula() -> float:
+def formula_error() -> float:
     """Return how far our predictions are from the paper's two formulas."""
     ratings = elo(alphago(), prior=0)
     r = ratings.ratings
@@ -58,14 +58,14 @@ def formula() -> float:
     return error(P - powers[:, None] / (powers[:, None] + powers), P - 1 / (1 + np.exp(-leads)))
 
 
-def centred() -> float:
+def centring_error() -> float:
     """Return the sum of ratings, and how far predictions move when another origin is chosen."""
-    free, held = elo(alphago(), prior=0), elo(alphago(), prior=0, anchor={"Zen": 1800.0})
-    return error(free.ratings.sum() / POINTS_PER_LOGIT, free.win_probabilities() - held.win_probabilities())
+    free, anchored = elo(alphago(), prior=0), elo(alphago(), prior=0, anchor={"Zen": 1800.0})
+    return error(free.ratings.sum() / POINTS_PER_LOGIT, free.win_probabilities() - anchored.win_probabilities())
 
 
-def step(rate: float) -> float:
-    """Return how far one step of ours is from ``r + eta (S - p)``."""
+def step_error(rate: float) -> float:
+    """Return how far one of our steps is from ``r + eta (S - p)``."""
     league = OnlineElo(rate=rate)
     league.update("a", "b", 1.0)  # so that they are no longer even
     before, p = league.ratings().ratings, league.predict("a", "b")
@@ -73,21 +73,21 @@ def step(rate: float) -> float:
     return error(league.ratings().ratings - before - rate * (0.0 - p) * np.array([1.0, -1.0]))
 
 
-def complete(matches: Matches) -> Floats:
+def complete_win_rates(matches: Matches) -> Floats:
     """Return win rates with 1/2 on the diagonal."""
     P = matches.win_rates().copy()
     np.fill_diagonal(P, 0.5)
     return P
 
 
-def row_sums(matches: Matches) -> float:
+def row_sum_error(matches: Matches) -> float:
     """Return by how much the row sums of empirical and predicted probabilities differ."""
-    return error((complete(matches) - elo(matches, prior=0).win_probabilities()).sum(axis=1))
+    return error((complete_win_rates(matches) - elo(matches, prior=0).win_probabilities()).sum(axis=1))
 
 
-def gradient_as_printed(matches: Matches, h: float = 1e-5) -> float:
+def gradient_error(matches: Matches, h: float = 1e-5) -> float:
     """Return how far the gradient of agent i's loss is from the sum over j of (empirical - predicted), in logits."""
-    P = complete(matches)
+    P = complete_win_rates(matches)
     r = elo(matches, prior=0).ratings / POINTS_PER_LOGIT / 2  # away from the stationary point, where all signs agree
 
     def loss(ratings: Floats, i: int) -> float:
@@ -105,17 +105,17 @@ PAIRS = (("v", "p"), ("v", "Zen"), ("p", "Zen"))
 
 
 def go_part() -> Part:
-    """Fit Elo and mElo2 by maximum likelihood and set norms, losses and predictions beside the paper's."""
+    """Fit Elo and mElo2 by maximum likelihood and compare norms, losses and predictions with the paper's."""
     matches = alphago()
-    P = complete(matches)
+    P = complete_win_rates(matches)
     from_elo, from_melo = elo(matches, prior=0), melo(matches, prior=0)
     predicted = {"elo": from_elo.win_probabilities(), "melo": from_melo.win_probabilities()}
-    held = melo(matches, prior=0, orthogonal=True).win_probabilities()
+    orthogonal = melo(matches, prior=0, orthogonal=True).win_probabilities()
     c1, c2 = from_melo.cyclic.T
     default = elo(matches, prior=0.01).win_probabilities()
     found = {
-        "go.agents": Found(float(len(matches.agents)), "nb.load_dataset('alphago')"),
-        "go.variants": Found(
+        "go.agents": Answer(float(len(matches.agents)), "nb.load_dataset('alphago')"),
+        "go.variants": Answer(
             float(sum(name.startswith("alpha") for name in matches.agents)), "nb.load_dataset('alphago')"
         ),
     }
@@ -123,47 +123,47 @@ def go_part() -> Part:
         how = f"nb.{name}(alphago, prior=0)"
         beside = {
             "elo": f"; {norm(P, default):.4f} with a prior of 0.01 games",
-            "melo": f"; {norm(P, held):.4f} with orthogonal=True",
+            "melo": f"; {norm(P, orthogonal):.4f} with orthogonal=True",
         }
-        found[f"go.{name}.norm"] = Found(norm(P, Q), how + beside[name])
-        found[f"go.{name}.loss"] = Found(log_loss(P, Q), how)
+        found[f"go.{name}.norm"] = Answer(norm(P, Q), how + beside[name])
+        found[f"go.{name}.loss"] = Answer(log_loss(P, Q), how)
     tables = {"elo": predicted["elo"], "empirical": P, "melo2": predicted["melo"]}
     place = {short: matches.agents.index(name) for short, name in NAMES.items()}
     for name, Q in tables.items():
         how = "extended data table 9" if name == "empirical" else f"nb.{name.rstrip('2')}(alphago, prior=0)"
         for a, b in (*PAIRS, *((b, a) for a, b in PAIRS)):
-            found[f"go.{name}.{a}.{b}"] = Found(float(Q[place[a], place[b]]), how)
+            found[f"go.{name}.{a}.{b}"] = Answer(float(Q[place[a], place[b]]), how)
 
-    def likely(Q: Floats) -> list[bool]:
+    def predict_winners(Q: Floats) -> list[bool]:
         return [bool(Q[place[a], place[b]] > 0.5) for a, b in PAIRS]
 
-    def misses(Q: Floats) -> Floats:
+    def pair_errors(Q: Floats) -> Floats:
         return np.array([abs(Q[place[a], place[b]] - P[place[a], place[b]]) for a, b in PAIRS])
 
-    truth = likely(P)
-    found["go.elo.wrong"] = Found(
-        [a == b for a, b in zip(likely(predicted["elo"]), truth, strict=True)] == [False, False, True],
+    truth = predict_winners(P)
+    found["go.elo.wrong"] = Answer(
+        [a == b for a, b in zip(predict_winners(predicted["elo"]), truth, strict=True)] == [False, False, True],
         "nb.elo(alphago, prior=0)",
     )
-    found["go.melo.right"] = Found(likely(predicted["melo"]) == truth, "nb.melo(alphago, prior=0)")
-    found["go.melo.closer"] = Found(
-        bool((misses(predicted["melo"]) < misses(predicted["elo"])).all()), "each of the three pairs"
+    found["go.melo.right"] = Answer(predict_winners(predicted["melo"]) == truth, "nb.melo(alphago, prior=0)")
+    found["go.melo.closer"] = Answer(
+        bool((pair_errors(predicted["melo"]) < pair_errors(predicted["elo"])).all()), "each of the three pairs"
     )
     return Part(
         title="Section 3.2: predicting win-loss probabilities in Go",
         words="Elo sees a ladder where the value net, the policy net and Zen beat each other in a circle; one plane of "
         "mElo shows the circle.",
-        found=found,
+        answers=found,
         tables={
-            "go_win_rates": probabilities("empirical win rates", matches.agents, P),
-            "go_elo": probabilities("Elo: predicted win rates", matches.agents, predicted["elo"]),
-            "go_melo2": probabilities("mElo2: predicted win rates", matches.agents, predicted["melo"]),
+            "go_win_rates": probability_table("empirical win rates", matches.agents, P),
+            "go_elo": probability_table("Elo: predicted win rates", matches.agents, predicted["elo"]),
+            "go_melo2": probability_table("mElo2: predicted win rates", matches.agents, predicted["melo"]),
             "go_ratings": ratings_table(from_elo, from_melo),
         },
         figures={
             "go_melo_plane": Figure(
                 chart=plane(schur(Payoffs(agents=from_melo.agents, A=np.outer(c1, c2) - np.outer(c2, c1)), k=1)),
-                caption="The plane of mElo2: who stands a quarter turn counterclockwise of another is beaten by it.",
+                caption="The plane of mElo2: an agent beats those that are a quarter turn counterclockwise of it.",
             ),
         },
     )
@@ -179,7 +179,7 @@ def log_loss(P: Floats, Q: Floats) -> float:
     return float(-(P * np.log(Q) + (1 - P) * np.log(1 - Q)).sum() / (2 * len(P)))
 
 
-def probabilities(title: str, agents: tuple[str, ...], P: Floats) -> Table:
+def probability_table(title: str, agents: tuple[str, ...], P: Floats) -> Table:
     """Return a matrix of probabilities as a table."""
     return Table(
         title=title,
@@ -209,18 +209,18 @@ def ratings_table(from_elo: EloRatings, from_melo: MeloRatings) -> Table:
 
 
 def update_part() -> Part:
-    """Set one game of ours beside the routine that the paper prints."""
-    moved_r, moved_c, slope = one_game()
+    """Compare our update after one game with the routine that the paper prints."""
+    moved_r, moved_c, slope = update_errors()
     return Part(
         title="Appendix E: the update of mElo2",
         words="The same steps, in Elo points: a step of 16 is too large for logits.",
-        found={
-            "update.r": Found(moved_r, "nb.OnlineMelo(k=1, rate=16), one game, in points"),
-            "update.c": Found(moved_c, "nb.OnlineMelo(k=1, cyclic_rate=1), one game"),
-            "update.gradient": Found(slope, "central differences of the lead x by c"),
-            "update.units": Found(
-                settles(1.0) < 0.1,
-                f"1000 games: off by {settles(1.0):.2f}; in points by {settles(POINTS_PER_LOGIT):.2f}",
+        answers={
+            "update.r": Answer(moved_r, "nb.OnlineMelo(k=1, rate=16), one game, in points"),
+            "update.c": Answer(moved_c, "nb.OnlineMelo(k=1, cyclic_rate=1), one game"),
+            "update.gradient": Answer(slope, "central differences of the lead x by c"),
+            "update.units": Answer(
+                settling_error(1.0) < 0.1,
+                f"1000 games: off by {settling_error(1.0):.2f}; in points by {settling_error(POINTS_PER_LOGIT):.2f}",
             ),
         },
     )
@@ -231,7 +231,7 @@ def lead(r: Floats, c: Floats) -> float:
     return float(r[0] - r[1] + c[0, 0] * c[1, 1] - c[1, 0] * c[0, 1])
 
 
-def one_game() -> tuple[float, float, float]:
+def update_errors() -> tuple[float, float, float]:
     """Return how far our step is from the printed one, in ratings and in planes, and the printed one from the slope."""
     league = OnlineMelo(k=1, rate=16, cyclic_rate=1, rng=7)
     for outcome in (1.0, 1.0, 0.0):
@@ -257,7 +257,7 @@ def one_game() -> tuple[float, float, float]:
     )
 
 
-def settles(unit: float, games: int = 1000) -> float:
+def settling_error(unit: float, games: int = 1000) -> float:
     """Return the mean error of predictions in the second half of games won 3 times in 4; a logit is ``unit`` leads."""
     outcomes = np.random.default_rng(0).random(games) < 0.75
     r, errors = 0.0, []

@@ -1,7 +1,6 @@
-"""The whole paper: what it claims beside what we find, part by part, and the folder that ``nashboard paper`` writes.
+"""The whole paper: its claims compared with our results, part by part, and the folder that ``nashboard paper`` writes.
 
-What was printed is literature and is read from ``claims.csv``; what we find is computed by the parts, in the files
-beside this one.
+The claims are read from ``claims.csv``; our results are computed by the parts, in the other files of this folder.
 """
 
 import base64
@@ -19,10 +18,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nashboard._files import WRONG_NAME, atomically
-from nashboard._tables import Column, Record, Table, as_csv, number, plain
+from nashboard._files import WRONG_NAME, write_text
+from nashboard._tables import Column, Record, Table, as_csv, as_plain_text, format_number
 from nashboard._version import __version__
-from nashboard.charts.export import convert, specification
+from nashboard.charts.export import convert, make_spec
 from nashboard.charts.export import save as save_chart
 from nashboard.charts.theme import Theme
 from nashboard.errors import InputError, WriteError
@@ -35,8 +34,8 @@ Verdict = Literal["equal", "different", "not printed"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Printed:
-    """What the paper says, and why ours is not the same where we know that it is not."""
+class PrintedClaim:
+    """A claim of the paper, and the reason if our result is known to differ."""
 
     key: str
     where: str
@@ -46,11 +45,11 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What we find, and how.
+class Answer:
+    """Our result for a claim, and how it was computed.
 
-    ``value`` is a number to set beside a printed one; for a statement the largest error of a law, or whether
-    something is so; or a symbol.
+    ``value`` is a number to compare with a printed one; for a statement the largest error of a law or a truth value;
+    or a symbol.
     """
 
     value: float | bool | str
@@ -58,8 +57,8 @@ class Found:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim(Printed, Record):
-    """What the paper says beside what we find."""
+class Claim(PrintedClaim, Record):
+    """A claim of the paper with our result."""
 
     value: float | bool | str
     how: str
@@ -69,13 +68,13 @@ class Claim(Printed, Record):
 
     @property
     def verdict(self) -> Verdict:
-        """Equal to the printed digits, different, or nothing printed to compare with."""
+        """Equal to the printed digits, different, or printed only as a picture."""
         if self.printed == PICTURE:
             return "not printed"
         return "equal" if self.agrees() else "different"
 
     def agrees(self) -> bool:
-        """Compare."""
+        """Return whether our result agrees with the printed one."""
         if isinstance(self.value, bool):
             return self.value and self.printed == HOLDS
         if isinstance(self.value, str):
@@ -86,58 +85,58 @@ class Claim(Printed, Record):
 
     @property
     def ours(self) -> str:
-        """What we find, as people read it: with two more digits than were printed."""
+        """Our result as text, with two more digits than were printed."""
         if isinstance(self.value, str):
             return self.value
         if self.printed == HOLDS:
             if self.agrees():
                 return HOLDS
             return "does not hold" if isinstance(self.value, bool) else f"off by {self.value:.3g}"
-        return number(float(self.value), shown_decimals(self.printed, float(self.value)))
+        return format_number(float(self.value), choose_decimals(self.printed, float(self.value)))
 
 
-def decimals(printed: str) -> int:
-    """Return how many digits stand after the point."""
+def count_decimals(printed: str) -> int:
+    """Return the number of digits after the point."""
     return len(printed.partition(".")[2])
 
 
 def half_digit(printed: str) -> float:
-    """Return half a unit of the last printed digit; a fraction is exact. The last bit of a float is forgiven."""
-    return EXACT if "/" in printed else 0.5 * 10.0 ** -decimals(printed) + 1e-12
+    """Return half a unit of the last printed digit, plus rounding of floats; a fraction is exact."""
+    return EXACT if "/" in printed else 0.5 * 10.0 ** -count_decimals(printed) + 1e-12
 
 
-def shown_decimals(printed: str, value: float) -> int:
-    """Return how many decimals of ours to show: none of a whole number beside a whole number."""
+def choose_decimals(printed: str, value: float) -> int:
+    """Return the number of decimals to print of our result: none if both numbers are whole."""
     if "/" in printed:
         return 4
-    if decimals(printed) == 0:
+    if count_decimals(printed) == 0:
         return 0 if value == round(value) else 2
-    return decimals(printed) + 2
+    return count_decimals(printed) + 2
 
 
-def literature() -> tuple[Printed, ...]:
-    """Return everything that the paper claims, in its order."""
+def read_claims() -> tuple[PrintedClaim, ...]:
+    """Return all claims of the paper, in its order."""
     text = files(__package__).joinpath("claims.csv").read_text(encoding="utf-8")
-    return tuple(Printed(**row) for row in csv.DictReader(text.splitlines()))
+    return tuple(PrintedClaim(**row) for row in csv.DictReader(text.splitlines()))
 
 
-def matched(found: Mapping[str, Found]) -> tuple[Claim, ...]:
-    """Set what we find beside what was printed; both sides must speak of the same claims."""
-    said = literature()
-    keys = {claim.key for claim in said}
+def match_claims(found: Mapping[str, Answer]) -> tuple[Claim, ...]:
+    """Combine claims with our answers; both sides must have the same keys."""
+    claims = read_claims()
+    keys = {claim.key for claim in claims}
     if keys != set(found):
         raise ValueError(f"claims without an answer, or answers without a claim: {sorted(keys ^ set(found))}")
-    return tuple(Claim(**vars(claim), value=found[claim.key].value, how=found[claim.key].how) for claim in said)
+    return tuple(Claim(**vars(claim), value=found[claim.key].value, how=found[claim.key].how) for claim in claims)
 
 
 def error(*differences: ArrayLike) -> float:
-    """Return the largest absolute entry of all arguments: by how much a law is missed."""
+    """Return the largest absolute entry of all arguments: by how much a law is violated."""
     return max(float(np.abs(np.asarray(difference, dtype=np.float64)).max(initial=0.0)) for difference in differences)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Figure:
-    """A chart, and what it shows."""
+    """A chart and its caption."""
 
     chart: Any
     caption: str
@@ -149,12 +148,12 @@ class Part:
 
     title: str
     words: str
-    found: dict[str, Found]
+    answers: dict[str, Answer]
     tables: dict[str, Table] = field(default_factory=dict)
     figures: dict[str, Figure] = field(default_factory=dict)
 
 
-# In the order of the paper: the file beside this one whose function ``NAME_part()`` computes it, and a title.
+# In the order of the paper: the file of this folder whose function ``NAME_part()`` computes the part, and a title.
 PARTS = {
     "elo": ("ratings", "Elo (section 2.1)"),
     "algebra": ("algebra", "Hodge and Schur (sections 2.2, 3.1, 3.3)"),
@@ -172,7 +171,7 @@ PARTS = {
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Reproduction(Record):
-    """Every claim of the paper beside what we find, and the parts with their tables and figures."""
+    """Every claim of the paper with our result, and the parts with their tables and figures."""
 
     claims: tuple[Claim, ...]
     parts: tuple[Part, ...]
@@ -182,22 +181,22 @@ class Reproduction(Record):
 
     def of(self, part: Part) -> tuple[Claim, ...]:
         """Return the claims that a part answers, in the order of the paper."""
-        return tuple(claim for claim in self.claims if claim.key in part.found)
+        return tuple(claim for claim in self.claims if claim.key in part.answers)
 
-    def counted(self, verdict: str) -> int:
-        """Return how many claims have a verdict."""
+    def count(self, verdict: str) -> int:
+        """Return the number of claims with a verdict."""
         return sum(claim.verdict == verdict for claim in self.claims)
 
     @property
     def summary(self) -> str:
         """Return the result in a sentence."""
         return (
-            f"{len(self.claims)} claims: {self.counted('equal')} equal to the printed digits, "
-            f"{self.counted('different')} different, {self.counted('not printed')} printed as pictures only."
+            f"{len(self.claims)} claims: {self.count('equal')} equal to the printed digits, "
+            f"{self.count('different')} different, {self.count('not printed')} printed as pictures only."
         )
 
     def differences(self) -> Table:
-        """Return what is not as printed, with the reasons."""
+        """Return the claims for which our result differs, with the reasons."""
         return Table.of(
             [claim for claim in self.claims if claim.verdict == "different"],
             Column("where"),
@@ -226,55 +225,55 @@ class Reproduction(Record):
         return f"Reproduction({self.summary.rstrip('.')})"
 
     def __str__(self) -> str:
-        return plain(self.differences()) + "\n" + self.summary
+        return as_plain_text(self.differences()) + "\n" + self.summary
 
 
-def steps() -> Iterator[tuple[str, Callable[[], Part]]]:
+def list_parts() -> Iterator[tuple[str, Callable[[], Part]]]:
     """Return the name of each part and the function that computes it."""
     for name, (file, title) in PARTS.items():
         yield title, getattr(import_module(f"nashboard.paper.{file}"), f"{name}_part")
 
 
-def reproduction(tell: Callable[[str], object] = lambda _: None) -> Reproduction:
+def reproduction(report: Callable[[str], object] = lambda _: None) -> Reproduction:
     """Compute every number, table and figure of the paper from bundled data.
 
-    ``tell`` is called with the name of each part before it is computed.
+    ``report`` is called with the name of each part before it is computed.
     """
     parts = []
-    for title, part in steps():
-        tell(title)
+    for title, part in list_parts():
+        report(title)
         parts.append(part())
     return Reproduction(
-        claims=matched({key: found for part in parts for key, found in part.found.items()}), parts=tuple(parts)
+        claims=match_claims({key: found for part in parts for key, found in part.answers.items()}), parts=tuple(parts)
     )
 
 
 MARKS = {"equal": "=", "different": "≠", "not printed": "·"}
 
 
-def write_folder(found: Reproduction, folder: str | Path, tell: Callable[[str], object] = lambda _: None) -> Path:
+def write_folder(found: Reproduction, folder: str | Path, report: Callable[[str], object] = lambda _: None) -> Path:
     """Write figures (png and svg), tables and claims (csv and json), and the page ``index.html``.
 
-    Returns the path of the page. Files of other names in the folder are left alone.
+    Returns the path of the page. Files of other names in the folder are not touched.
     """
-    folder = ready(folder)
+    folder = prepare_folder(folder)
     pictures = {}
     for part in found.parts:
         for name, figure in part.figures.items():
-            tell(f"Drawing {name}")
+            report(f"Drawing {name}")
             for ending in ("png", "svg"):
                 save_chart(figure.chart, folder / "figures" / f"{name}.{ending}")
-            pictures[name] = picture(figure)
+            pictures[name] = embed_picture(figure)
         for name, table in part.tables.items():
             write_text(folder / "tables" / f"{name}.csv", as_csv(table))
     write_text(folder / "claims.csv", as_csv(found.table()))
     write_text(folder / "claims.json", json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n")
-    write_text(folder / "index.html", html(found, pictures))
+    write_text(folder / "index.html", render_page(found, pictures))
     return folder / "index.html"
 
 
-def ready(folder: str | Path) -> Path:
-    """Make the folder where there is none, or say why that cannot be done."""
+def prepare_folder(folder: str | Path) -> Path:
+    """Create the folder if there is none; an error names the reason if that fails."""
     for place in (Path(folder), Path(folder, "figures"), Path(folder, "tables")):
         try:
             place.mkdir(parents=True, exist_ok=True)
@@ -284,20 +283,15 @@ def ready(folder: str | Path) -> Path:
     return Path(folder)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
-    atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
-
-
-def picture(figure: Figure) -> dict[Theme, str]:
-    """Return a light and a dark picture as addresses that contain them, so that the page needs no other file."""
+def embed_picture(figure: Figure) -> dict[Theme, str]:
+    """Return a light and a dark picture as data URLs, so that the page needs no other file."""
     themes: tuple[Theme, ...] = get_args(Theme)
-    pictures = {theme: convert("svg", specification(figure.chart, theme, page=True)) for theme in themes}
+    pictures = {theme: convert("svg", make_spec(figure.chart, theme, page=True)) for theme in themes}
     return {theme: "data:image/svg+xml;base64," + base64.b64encode(svg).decode() for theme, svg in pictures.items()}
 
 
-def html(found: Reproduction, pictures: dict[str, dict[Theme, str]]) -> str:
-    """Return the page; everything in it is escaped."""
+def render_page(found: Reproduction, pictures: dict[str, dict[Theme, str]]) -> str:
+    """Return the page; all text in it is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("nashboard.paper", "."), autoescape=True, undefined=StrictUndefined)

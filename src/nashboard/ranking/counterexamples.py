@@ -32,7 +32,7 @@ Rows = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Data, and a change to them that a method does not take as promised."""
+    """Data, and a change to them for which a method breaks a promise."""
 
     promise: str  # which is broken, of `PROMISES`
     table: Rows  # wins of agents against agents, or scores of agents on tasks
@@ -55,8 +55,8 @@ class Counterexample:
             return pairwise(Scores.from_array(T, names))
         return pairwise(Matches.from_counts(T, names, draws=np.array(self.draws) if self.draws else None))
 
-    def after(self) -> Pairwise:
-        """Return the data after the change; unchanged for ``"condorcet"``, which is broken at once."""
+    def changed_data(self) -> Pairwise:
+        """Return the data after the change; unchanged for ``"condorcet"``, which needs no change."""
         T = np.array(self.table, dtype=np.float64)
         n = len(T)
         if self.promise == "clones" and self.of_scores:
@@ -74,18 +74,18 @@ class Counterexample:
                 T[self.against, self.agent] -= self.more
         return self.data(T)
 
-    def run(self, method: "Method") -> tuple[Ints, Ints]:
+    def rank_both(self, method: "Method") -> tuple[Ints, Ints]:
         """Return the ranks before and after the change."""
         before = self.data(np.array(self.table, dtype=np.float64))
-        return method.rank(before).ranks, method.rank(self.after()).ranks
+        return method.rank(before).ranks, method.rank(self.changed_data()).ranks
 
-    def holds(self, method: "Method") -> bool:
-        """Say whether a method breaks the promise here."""
-        before, after = self.run(method)
+    def breaks_promise(self, method: "Method") -> bool:
+        """Return whether a method breaks the promise on this example."""
+        before, after = self.rank_both(method)
         n, who = len(before), self.agent
         first = set(np.flatnonzero(before == 1).tolist())
         if self.promise == "clones":
-            return bool((order_of(before) != order_of(after[:n])).any())
+            return bool((pairwise_order(before) != pairwise_order(after[:n])).any())
         if self.promise == "irrelevant":
             kept = np.delete(np.arange(n), who)
             return who not in first and set(kept[after == 1].tolist()) != first
@@ -100,32 +100,32 @@ class Counterexample:
 
     def words(self, method: "Method") -> str:
         """Return the example as one sentence."""
-        before, after = self.run(method)
+        before, after = self.rank_both(method)
         n, who = len(before), NAMES[self.agent]
-        was = named_order(before)
+        was = format_order(before)
         if self.promise == "clones":
             what = f"task {self.agent + 1}" if self.of_scores else who
             times = "once more" if self.copies == 1 else f"{self.copies} times more"
-            return f"{was}; with {what} entered {times}: {named_order(after[:n])}"
+            return f"{was}; with {what} entered {times}: {format_order(after[:n])}"
         if self.promise == "irrelevant":
-            return f"{was}; without {who}: {named_order(after, NAMES[:n].replace(who, ''))}"
+            return f"{was}; without {who}: {format_order(after, NAMES[:n].replace(who, ''))}"
         if self.promise == "monotone" and not self.of_scores:
-            return f"{was}; after {who} won {self.more:g} more against {NAMES[self.against]}: {named_order(after)}"
+            return f"{was}; after {who} won {self.more:g} more against {NAMES[self.against]}: {format_order(after)}"
         if self.promise == "noise" and len(after) > n:
-            return f"{was}; after one game, in which {NAMES[n]} beat {who}: {named_order(after)}"
+            return f"{was}; after one game, in which {NAMES[n]} beat {who}: {format_order(after)}"
         if self.promise in ("monotone", "noise"):
-            return f"{was}; after {who} scored {self.more:g} more on task {self.against + 1}: {named_order(after)}"
+            return f"{was}; after {who} scored {self.more:g} more on task {self.against + 1}: {format_order(after)}"
         where = " on most tasks" if self.of_scores else ""
         return f"{who} beats every other agent{where}, but the order is {was}"
 
 
-def order_of(ranks: Ints) -> Ints:
-    """Return for each two agents which is ahead, ``(n, n)`` of -1, 0 and 1."""
+def pairwise_order(ranks: Ints) -> Ints:
+    """Return for each pair of agents which is ahead, ``(n, n)`` of -1, 0 and 1."""
     return np.asarray(np.sign(ranks[:, None] - ranks))
 
 
-def named_order(ranks: Ints, names: str = NAMES) -> str:
-    """Return ranks as ``A > B = C``; of many agents those in front."""
+def format_order(ranks: Ints, names: str = NAMES) -> str:
+    """Return ranks as ``A > B = C``; of many agents the first ones."""
     order = np.argsort(ranks, kind="stable")[: len(names)]
     text = names[order[0]]
     for one, two in pairwise_of(order):
@@ -136,7 +136,7 @@ def named_order(ranks: Ints, names: str = NAMES) -> str:
 
 
 def crowded_ladder(n: int) -> Rows:
-    """Return wins in 100 games of agents in a line, the first of which beats all others by a little only."""
+    """Return wins in 100 games of agents in a line, the first of which beats all others, but only narrowly."""
     W = np.where(np.arange(n)[:, None] < np.arange(n), 90.0, 10.0)
     W[1, 2:], W[2:, 1] = 99.0, 1.0
     W[0], W[:, 0] = 51.0, 49.0

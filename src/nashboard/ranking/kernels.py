@@ -25,7 +25,7 @@ Bits = NDArray[np.uint64]
 
 
 def _widest_paths(M: Floats) -> Floats:
-    """Return the strength of the strongest path between each two agents: its weakest link is as strong as can be."""
+    """Return the strength of the strongest path between each two agents, that of its weakest link."""
     n = M.shape[0]
     S = np.maximum(M, 0.0)
     for k in range(n):
@@ -44,9 +44,9 @@ widest_paths = compiled(TABLE(READ_TABLE))(_widest_paths)
 
 
 def _lock_pairs(reach: Bits, above: Ints, below: Ints, locked: NDArray[np.bool_]) -> bool:
-    """Lock pairs one after the other, those that contradict nothing; say whether all could be locked.
+    """Lock pairs in order, skipping those that contradict earlier ones; return whether all were locked.
 
-    A pair that follows from earlier ones is locked without work.
+    A pair that follows from earlier ones needs no update.
     """
     n, words = reach.shape
     clean = True
@@ -124,10 +124,10 @@ soft_loss = compiled(types.float64(VECTOR, TABLE, types.float64, VECTOR))(_soft_
 
 
 def _compare_orders(cost: Floats, agreed: NDArray[np.bool_]) -> float:
-    """Return what the cheapest order costs, and keep in ``agreed`` the pairs that all such orders place alike.
+    """Return the cost of the cheapest order, and keep in ``agreed`` the pairs that all such orders place alike.
 
-    ``cost[i, j]`` is what i before j costs. Dynamic programming over the sets of agents that come first (Held and Karp
-    1962): ``first`` is what a set costs at least, ``rest`` what the others cost after it.
+    ``cost[i, j]`` is the cost of i before j. Dynamic programming over the sets of agents that come first (Held and Karp
+    1962): ``first`` is the least cost of a set, ``rest`` the least cost of the others after it.
     """
     n = cost.shape[0]
     half, last = n // 2, (1 << n) - 1
@@ -168,9 +168,9 @@ compare_orders = compiled(types.float64(TABLE, FLAG_TABLE))(_compare_orders)
 def _extend_sets(
     sets: Bits, paid: Floats, lead: Floats, start: Ints, before: Ints, after: Ints, price: Floats, limit: float
 ) -> tuple[Bits, Floats]:
-    """Return each set of agents with one more, and what that costs in all, where it is at most ``limit``.
+    """Return each set of agents with one more, and its total cost, if that is at most ``limit``.
 
-    An agent adds its leads over the agents left, and the prices of its cycles from a set's agent to one left.
+    An agent adds its leads over the remaining agents, and the prices of its cycles from the set to one of these.
     """
     n = lead.shape[0]
     one = np.uint64(1)

@@ -1,4 +1,4 @@
-"""What a way to rank is (`Method`), what it computes (`Outcome`), and what a user gets (`Ranking`)."""
+"""A way to rank (`Method`), its result (`Outcome`), and the ranking for users (`Ranking`)."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ ROUNDING = 1000.0  # the scale of Elo points: ratings that differ by a millionth
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """What a method computes."""
+    """The result of a method."""
 
     scores: Floats  # (n,) higher is better
     weights: Floats | None = None  # (n,) a distribution over agents, for methods that find one
@@ -68,22 +68,22 @@ class Method:
         return tuple(inspect.signature(self.function).parameters)[1:]
 
     def learned(self, data: Pairwise) -> "Method":
-        """Return the method with what it learns from these data, for many data like them."""
+        """Return the method with the options that it learns from these data, for use on many similar data."""
         return self if self.learn is None else replace(self, function=partial(self.function, **self.learn(data)))
 
     def rank(self, data: Pairwise, **options: Any) -> "Ranking":
-        """Rank agents by it."""
-        found = self.function(data, **options)
-        scores = np.asarray(found.scores, dtype=np.float64) + 0.0
+        """Rank agents by this method."""
+        outcome = self.function(data, **options)
+        scores = np.asarray(outcome.scores, dtype=np.float64) + 0.0
         return Ranking(
             agents=data.agents,
             scores=read_only(scores),
-            ranks=tied_ranks(scores, found.scale),
-            weights=None if found.weights is None else read_only(np.array(found.weights)),
-            unit=found.unit or self.unit,
+            ranks=rank_scores(scores, outcome.scale),
+            weights=None if outcome.weights is None else read_only(np.array(outcome.weights)),
+            unit=outcome.unit or self.unit,
             method=self.name,
-            certificate=dict(found.certificate),
-            notes=(*data.notes, *found.notes),
+            certificate=dict(outcome.certificate),
+            notes=(*data.notes, *outcome.notes),
         )
 
     def __repr__(self) -> str:
@@ -94,9 +94,9 @@ METHODS: dict[str, Method] = {}
 
 
 def register(*counterexamples: Counterexample, **about: Any) -> Callable[[Function], Function]:
-    """Declare the function below as the method of its name; it promises what no counterexample breaks.
+    """Register the decorated function as a method; it promises all that no counterexample breaks.
 
-    Of a method that ranks matches too, promises are not about scores: `Method.not_of_scores` lists those.
+    If it ranks matches too, its promises are about matches and payoffs: see `Method.not_of_scores`.
     """
     for_matches = "matches" in about.get("needs", KINDS)
     broken = [example.promise for example in counterexamples if not (for_matches and example.of_scores)]
@@ -172,7 +172,7 @@ class Ranking(Result):
         if self.weights is not None:
             meaning = "share in the method's distribution over agents"
             columns.append(Column("weight", meaning, decimals=4, cell=self.weights))
-        proved = ", ".join(f"{name.replace('_', ' ')} {shown_fact(value)}" for name, value in self.certificate.items())
+        proved = ", ".join(f"{name.replace('_', ' ')} {format_fact(value)}" for name, value in self.certificate.items())
         notes = (*self.notes, *((f"certificate: {proved}",) if proved else ()))
         return Table.of(np.argsort(self.ranks, kind="stable"), *columns, title=title_of(self), notes=notes)
 
@@ -181,18 +181,18 @@ class Ranking(Result):
         return f"Ranking({self.method}, {len(self.agents):,} agents, {first})"
 
 
-def rounding(values: Floats) -> float:
+def scale_of(values: Floats) -> float:
     """Return the scale of means of these numbers: differences below 1e-12 of the largest are rounding."""
     return 1e-3 * float(np.abs(values).max(initial=0.0))
 
 
-def shown_fact(value: float | bool) -> str:
+def format_fact(value: float | bool) -> str:
     """Return one fact of a certificate as text."""
     return ("no", "yes")[value] if isinstance(value, bool | np.bool_) else f"{value:.3g}"
 
 
-def tied_ranks(scores: Floats, scale: float = 0.0) -> Ints:
-    """Return 1 plus the number of better agents; scores that differ by rounding only share a rank."""
+def rank_scores(scores: Floats, scale: float = 0.0) -> Ints:
+    """Return 1 plus the number of better agents; scores that differ only by rounding share a rank."""
     given = scores.tolist()
     high, low = max(given), min(given)
     size = max(high - low, 1e-6 * max(abs(high), abs(low)), scale)

@@ -11,12 +11,12 @@ import numpy as np
 
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.matches import Matches
-from nashboard.ranking.pairwise import Pairwise, comparable, from_table, pairwise
+from nashboard.ranking.pairwise import Pairwise, from_table, pairwise, scale_scores
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Simulation:
-    """Data as they could be measured again."""
+    """A model of repeated measurements of the data."""
 
     data: Pairwise  # what was observed
     # truths(k) is draw k of the truth for all agents: payoffs (n, n), or scores (n, t) in their own units, higher
@@ -28,7 +28,7 @@ class Simulation:
     dispersion: float = 1.0  # phi, below 1 with draws, above 1 where games of one cluster are alike
 
     def draw(self, k: int, rng: np.random.Generator, kept: Ints | None = None) -> Pairwise:
-        """Return new results of all agents from draw k; with ``kept``, of copies alone: a position that occurs again.
+        """Return new results of all agents from draw k; with ``kept``, only of copies, positions that occur again.
 
         A noisy copy has as many games as the original, or scores with the same standard errors, and no game against it.
         """
@@ -54,14 +54,14 @@ class Simulation:
     ) -> Pairwise:
         """Return a table with new scores of these rows, scaled as the observed table was.
 
-        Single runs keep their deviations from the mean, which moves.
+        Single runs keep their deviations from the mean, which changes.
         """
         given = self.data.compared_raw
         truth = truth + (given - truth).mean(axis=0)
         raw = np.where(
             fresh[:, None], truth[rows] + rng.normal(size=(rows.size, truth.shape[1])) * noise[rows], given[rows]
         )
-        S = raw if self.data.scaling == "given" else comparable(raw, self.data.scaling)
+        S = raw if self.data.scaling == "given" else scale_scores(raw, self.data.scaling)
         assert old.raw is not None
         every = np.array(old.raw)
         every[:, self.data.compared_tasks] = raw

@@ -1,4 +1,4 @@
-"""What every method ranks: pairwise results, and the table of scores where there is one.
+"""The input of every method: pairwise results, and the table of scores if there is one.
 
 Symbols: ``W`` wins (n, n), ``W[i, j]`` how often i beat j; ``D`` draws, symmetric; ``A`` payoffs (n, n),
 antisymmetric; ``P`` win rates; ``M = 2 P - 1`` margins; ``S`` scores (n agents, t tasks), higher better.
@@ -117,7 +117,7 @@ class Pairwise:
 
     @cached_property
     def equilibrium(self) -> NashAverage | ScoreNashAverage:
-        """Nash average of the table, or of the payoffs, which several methods start from."""
+        """Nash average of the table, or of the payoffs, which several methods use."""
         return nash_average(self.payoffs) if self.table is None else nash_average_scores(self.table)
 
     def take(self, kept: Sequence[int] | Ints) -> "Pairwise":
@@ -129,7 +129,7 @@ class Pairwise:
         cut = np.ix_(kept, kept)
         same = kept[:, None] == kept
 
-        def pick(matrix: Floats | None) -> Floats | None:
+        def select(matrix: Floats | None) -> Floats | None:
             return None if matrix is None else read_only(np.where(same, 0.0, matrix[cut]))
 
         seen: dict[int, int] = {}
@@ -138,26 +138,26 @@ class Pairwise:
             seen[k] = seen.get(k, 0) + 1
             names.append(self.agents[k] if seen[k] == 1 else f"{self.agents[k]} (copy {seen[k] - 1})")
         if self.table is not None and self.raw is not None:
-            S = self.table[kept] if self.scaling == "given" else comparable(self.raw[kept], self.scaling)
+            S = self.table[kept] if self.scaling == "given" else scale_scores(self.raw[kept], self.scaling)
             new = from_table(tuple(names), S, self.raw[kept], scaling=self.scaling, notes=self.notes)
             return new if self.runs is None else replace(new, runs=tuple(self.runs[k] for k in kept))
         every = np.ones_like(self.payoffs) if self.kind == "payoffs" and self.played is None else self.played
         return replace(
             self,
             agents=tuple(names),
-            wins=pick(self.wins),
-            draws=pick(self.draws),
-            played=pick(every),
+            wins=select(self.wins),
+            draws=select(self.draws),
+            played=select(every),
             payoffs=read_only(self.payoffs[cut]),
             prompts=None if self.prompts is None else read_only(self.prompts[:, kept[:, None], kept]),
         )
 
     def with_prompts(self, prompts: Segments) -> "Pairwise":
-        """Return these matches with their margins on each prompt."""
-        return replace(self, prompts=read_only(prompt_margins(matches_of(prompts), self.agents)))
+        """Return the matches with their margins on each prompt."""
+        return replace(self, prompts=read_only(prompt_margins(require_matches(prompts), self.agents)))
 
     def copy_task(self, task: int, copies: int) -> "Pairwise":
-        """Return a table in which a task, by its position in ``table``, is entered again so many times."""
+        """Return a table with ``copies`` more columns of a task, given by its position in ``table``."""
         assert self.table is not None
         assert self.raw is not None
         again = np.append(np.arange(self.table.shape[1]), np.repeat(task, copies))
@@ -181,7 +181,7 @@ class Pairwise:
 
     @property
     def in_own_units(self) -> bool:
-        """Whether scores are not scaled here, so that a task on which all agents are equal has a unit too."""
+        """Whether scores are not scaled, so that a task on which all agents are equal has a unit too."""
         return self.scaling in ("given", "none")
 
     @property
@@ -203,7 +203,7 @@ class Pairwise:
 
     @property
     def counted_tasks(self) -> tuple[str, ...]:
-        """A note for methods that count tasks on which all agents are equal, where there are any."""
+        """A note for methods that count tasks on which all agents are equal, if there are any."""
         equal = self.raw is not None and self.table is not None and self.raw.shape != self.table.shape
         return (COUNTED,) if equal else ()
 
@@ -228,9 +228,9 @@ def pairwise(data: Any, *, scaling: Scaling = "range") -> Pairwise:
 
 
 def from_matches(data: Matches) -> Pairwise:
-    """Count wins and draws; log-odds of every pair, where unmet as Elo predicts.
+    """Count wins and draws; payoffs are log-odds of every pair, those of pairs that never met as Elo predicts.
 
-    Elo is fitted with exact copies merged, so that copies move no filled pair.
+    Elo is fitted with exact copies merged, so that copies do not change filled pairs.
     """
     data.require_connected()
     n = len(data.agents)
@@ -241,16 +241,16 @@ def from_matches(data: Matches) -> Pairwise:
     unmet = n * (n - 1) // 2 - len(data.pairs)
     if not unmet:
         A = np.zeros((n, n))
-        A[i, j] = log_odds(data, *smoothed_counts(data, checked_prior(None, "logit")))  # as `payoffs` has it
+        A[i, j] = log_odds(data, *smoothed_counts(data, checked_prior(None, "logit")))  # as in `payoffs`
         A[j, i] = -A[i, j]
         found = Pairwise(
             kind="matches", agents=data.agents, wins=read_only(W), draws=read_only(D), payoffs=read_only(A + 0.0),
             unit="logit",
         )  # fmt: skip
         if data.clusters is None:
-            found.__dict__["matches"] = data  # what the property of that name would count again
+            found.__dict__["matches"] = data  # the value of the cached property
         return found
-    first, group = equal_rows(np.hstack([W, W.T, D]))  # copies never met, or are even with each other
+    first, group = group_equal_rows(np.hstack([W, W.T, D]))  # copies never met, or tied in all games
     names = [data.agents[k] for k in first]
     merged = payoffs(data.select(names), fill="model") if len(first) > 1 else None
     A = np.zeros((n, n)) if merged is None else merged.A[np.ix_(group, group)]
@@ -264,7 +264,7 @@ def from_matches(data: Matches) -> Pairwise:
 
 def from_segments(data: Segments) -> Pairwise:
     """Pool the matches of all prompts, and keep the margins of each."""
-    parts = matches_of(data)
+    parts = require_matches(data)
     agents = tuple(dict.fromkeys(name for part in parts for name in part.agents))
     at = {name: k for k, name in enumerate(agents)}
     n = len(agents)
@@ -279,7 +279,7 @@ def from_segments(data: Segments) -> Pairwise:
     return replace(pooled, prompts=read_only(margins), notes=(*pooled.notes, *data.notes))
 
 
-def matches_of(data: Segments) -> list[Matches]:
+def require_matches(data: Segments) -> list[Matches]:
     """Return the matches of each prompt, or an error for other data."""
     parts = [part for part in data.parts.values() if isinstance(part, Matches)]
     if not parts or len(parts) < len(data.parts):
@@ -300,7 +300,7 @@ def prompt_margins(parts: Sequence[Matches], agents: tuple[str, ...]) -> Floats:
     return margins
 
 
-def equal_rows(lines: Floats) -> tuple[Ints, Ints]:
+def group_equal_rows(lines: Floats) -> tuple[Ints, Ints]:
     """Return the first row of each group of equal rows, and the group of each row."""
     numbers: dict[bytes, int] = {}
     rows = np.ascontiguousarray(lines + 0.0)
@@ -309,12 +309,12 @@ def equal_rows(lines: Floats) -> tuple[Ints, Ints]:
 
 
 def order_without_names(C: Floats) -> tuple[Ints, Ints]:
-    """Return an order of agents that only the matrix ``C`` decides, and the class of each agent.
+    """Return an order of agents that depends only on the matrix ``C``, and the class of each agent.
 
     Agents of one class have the same entries against every class; the order among them is one of several that give the
-    same matrix. Classes are split until none splits; then one agent of the first class that is left is set apart.
+    same matrix. Classes are split until none splits; then one agent of the first remaining class is separated.
     """
-    first, alike = equal_rows(C)  # copies need no order
+    first, alike = group_equal_rows(C)  # copies need no order
     C = C[np.ix_(first, first)]
     group = classes = split_classes(C, np.bincount(alike))
     while (size := np.bincount(group)).max() > 1:
@@ -325,7 +325,7 @@ def order_without_names(C: Floats) -> tuple[Ints, Ints]:
 
 
 def split_classes(C: Floats, group: Ints) -> Ints:
-    """Return classes, numbered without regard to names, of agents with the same entries against every class."""
+    """Return classes of agents with the same entries against every class; their numbers do not depend on names."""
     count = 0
     group = np.unique(group, return_inverse=True)[1]
     while group.max() >= count:
@@ -336,8 +336,8 @@ def split_classes(C: Floats, group: Ints) -> Ints:
     return group
 
 
-def levels(above: Bools) -> Ints:
-    """Return for a strict partial order, ``above[i, j]`` if i is above j, how long the longest chain above each is."""
+def chain_lengths(above: Bools) -> Ints:
+    """Return for a strict partial order, ``above[i, j]`` if i is above j, the longest chain above each agent."""
     level = np.zeros(len(above), dtype=np.intp)
     waiting = above.sum(axis=0)
     left = np.ones(len(above), dtype=np.bool_)
@@ -352,12 +352,12 @@ def levels(above: Bools) -> Ints:
 
 
 def from_payoffs(data: Payoffs) -> Pairwise:
-    """Take payoffs; where their unit says how often an agent wins, each pair has one game unless they say otherwise."""
+    """Take payoffs; if their unit is known, each pair counts as one game unless numbers of games are given."""
     return Pairwise(kind="payoffs", agents=data.agents, payoffs=data.A, unit=data.scale, played=data.games)
 
 
 def from_scores(data: Scores, scaling: Scaling) -> Pairwise:
-    """Compare agents on each task; tasks on which all agents are equal separate nobody and are left out."""
+    """Compare agents on each task; tasks on which all agents are equal are left out."""
     data.require_complete()
     used = data.without_constant_tasks()
     notes = tuple(note for note in used.origin.notes if note not in data.origin.notes)
@@ -370,7 +370,7 @@ def from_scores(data: Scores, scaling: Scaling) -> Pairwise:
 
 
 def full_runs(data: Scores) -> tuple[Floats, ...] | None:
-    """Return for each agent ``(runs, t)`` scores, higher better; None unless it ran every task as often."""
+    """Return for each agent ``(runs, t)`` scores, higher better; None unless it ran all tasks equally often."""
     if data.single_runs is None:
         return None
     runs = np.where(data.lower_is_better, -data.single_runs, data.single_runs) + 0.0
@@ -380,7 +380,7 @@ def full_runs(data: Scores) -> tuple[Floats, ...] | None:
     return tuple(runs[: count[k, 0], k] for k in range(len(data.agents)))
 
 
-def comparable(raw: Floats, scaling: str) -> Floats:
+def scale_scores(raw: Floats, scaling: str) -> Floats:
     """Scale scores whose higher values are better, as `from_scores` does."""
     return Scores.from_array(raw).without_constant_tasks().scale(cast(Scaling, scaling)).values
 
@@ -396,7 +396,7 @@ def from_runs(data: Mapping[str, Any]) -> Pairwise:
     names = tuple(str(name) for name in data)
     with np.errstate(invalid="ignore"):
         means = np.array([one.mean(axis=0) for one in runs])
-    if not np.isfinite(means).all():  # as those of a score that is not
+    if not np.isfinite(means).all():
         raise InputError("the runs contain a score that is not finite: leave out tasks that were not run")
     return replace(from_table(names, means, means), runs=runs)
 

@@ -15,7 +15,7 @@ from nashboard.data.matches import Matches
 from nashboard.data.scores import Scaling
 from nashboard.errors import InputError
 from nashboard.ranking.counterexamples import PROMISES
-from nashboard.ranking.method import METHODS, ROUNDING, Method, Outcome, Ranking, tied_ranks
+from nashboard.ranking.method import METHODS, ROUNDING, Method, Outcome, Ranking, rank_scores
 from nashboard.ranking.methods import import_methods
 from nashboard.ranking.methods.elo import NEARLY_NONE
 from nashboard.ranking.pairwise import Pairwise, pairwise
@@ -86,14 +86,14 @@ def methods() -> Methods:
     ['nash', 'deviation', 'maximal_lottery', 'ranked_pairs', 'schulze']
     """
     own = sorted(METHODS.values(), key=lambda one: ("matches" not in one.needs, one.name != "nash", one.name))
-    return Methods((*own, *(of_rating(rating) for rating in RATINGS.values() if rating.ranks)))
+    return Methods((*own, *(wrap_rating(rating) for rating in RATINGS.values() if rating.ranks)))
 
 
-def of_rating(rating: RatingMethod) -> Method:
-    """Return a rating that was registered beside our own as a method; nothing is promised of it."""
+def wrap_rating(rating: RatingMethod) -> Method:
+    """Return a rating that users registered as a method; it has no promises."""
 
     def fit(data: Pairwise) -> Outcome:
-        # payoffs, such as draws of a posterior, do not say how many games they are of: a prior would shrink them
+        # the number of games behind payoffs, such as draws of a posterior, is unknown: a prior would shrink them
         weak = {"prior": NEARLY_NONE} if data.kind == "payoffs" and rating.takes("prior") else {}
         return Outcome(scores=rating.fit(data.matches, **weak).ratings, scale=ROUNDING)
 
@@ -154,17 +154,17 @@ def rank(data: Any, method: str = "nash", *, scaling: Scaling = "range", **optio
     if hasattr(data, "drawn_data"):  # an Evaluation
         return rank_draws(chosen, *data.drawn_data(), **options)
     prepared = pairwise(data, scaling=scaling)
-    refuse(chosen, prepared.kind, options)
+    check_options(chosen, prepared.kind, options)
     if isinstance(data, Matches):  # with clusters and fractions, which the learned prior of ratings needs
         prepared.__dict__["matches"] = data
     ranking = chosen.rank(prepared, **options)
-    if chosen.by_prompt and (pooled := pooled_prompts(data)):
+    if chosen.by_prompt and (pooled := note_pooled_prompts(data)):
         return replace(ranking, notes=(*ranking.notes, pooled))
     return ranking
 
 
-def pooled_prompts(data: Any) -> str:
-    """Return a note where a log has a column of prompts, which was pooled, and how to use it; otherwise nothing."""
+def note_pooled_prompts(data: Any) -> str:
+    """Return a note if a log has a column of prompts that was pooled, and how to use it; otherwise an empty text."""
     if not isinstance(data, Matches):
         return ""
     found = PROMPT.search(" ".join(fact.meaning for fact in data.origin.taken if fact.name == "columns"))
@@ -179,22 +179,22 @@ def rank_draws(
     drawn, unit = score_draws(method, draws, **options)
     scores = read_only(drawn.mean(axis=0)[label])
     return Ranking(
-        agents=agents, scores=scores, ranks=tied_ranks(scores), weights=None, unit=unit, method=method.name,
+        agents=agents, scores=scores, ranks=rank_scores(scores), weights=None, unit=unit, method=method.name,
         certificate={}, notes=(f"means over {len(draws):,} draws of the posterior",),
     )  # fmt: skip
 
 
 def score_draws(method: Method, draws: Sequence[Pairwise], **options: Any) -> tuple[Floats, str]:
     """Return the scores of a method in every draw, ``(draws, n)``, and their unit."""
-    refuse(method, draws[0].kind, options)
-    if draws[0].table is None and len(draws[0].agents) == 1:  # all entries are pooled: nobody to be compared with
+    check_options(method, draws[0].kind, options)
+    if draws[0].table is None and len(draws[0].agents) == 1:  # all entries are pooled: there is nothing to compare
         return np.zeros((len(draws), 1)), method.unit
     method = method.learned(draws[0])
     outcomes = [method.function(draw, **options) for draw in draws]
     return np.stack([outcome.scores for outcome in outcomes]), outcomes[0].unit or method.unit
 
 
-def refuse(method: Method, kind: str, options: dict[str, Any]) -> None:
+def check_options(method: Method, kind: str, options: dict[str, Any]) -> None:
     """Raise an error for data or options that a method does not take."""
     if kind not in method.needs:
         raise InputError(f"{method.title} needs {' or '.join(method.needs)}, not {kind}")

@@ -1,7 +1,7 @@
-"""Methods side by side on the same data: who wins, how sure that is, and what copies and dropouts do.
+"""Methods compared on the same data: who wins, how certain that is, and the effects of copies and of dropped agents.
 
-Everything is counted on first place: a change is a change of the set of agents in first place, where copies of an
-agent stand for the agent.
+All changes are about first place: a change is a change of the set of agents in first place, where copies of an agent
+count as the agent.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ WithCopies = Callable[[int, int], tuple[Pairwise, Ints]]
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """What one method says about the data, and what moves it."""
+    """The ranking by one method, and what changes its first place."""
 
     method: str
     ranking: Ranking | None  # its order of the agents; None where it does not apply, which reason explains
@@ -111,7 +111,7 @@ class Trials(Result):
         )  # fmt: skip
 
     def summary(self) -> str:
-        """Return one sentence: do the methods agree?"""
+        """Return one sentence on whether the methods agree."""
         of = len(self.ranked)
         moved = [one.method for one in self.ranked if one.copies is not None]
         agree = f"{self.agreeing} of {of} methods agree with the board on an agent in first place"
@@ -120,7 +120,7 @@ class Trials(Result):
         )
 
     def literal_nash(self) -> tuple[str, ...]:
-        """Return a note where Nash averaging of the observed results has another first place than the board."""
+        """Return a note if Nash averaging of the observed results has another first place than the board."""
         for one in self.ranked:
             if one.method == "nash" and set(one.winners) != set(self.first):
                 own, board = (listed(names, 3) for names in (one.winners, self.first))
@@ -139,7 +139,7 @@ class Trials(Result):
 
 
 def none_if_nan(value: float) -> float | None:
-    """Return None for a number that is not known."""
+    """Return None for NaN, an unknown number."""
     return None if np.isnan(value) else float(value)
 
 
@@ -162,7 +162,7 @@ def try_methods(
     chosen = all_methods() if methods is None else find_methods(methods)
     rng = np.random.default_rng([seed, data.size])
     most = REPEATED_FEW if quick else REPEATED
-    again = [] if simulation is None else [simulation.draw(k, rng) for k in spread_over(simulation.count, most)]
+    again = [] if simulation is None else [simulation.draw(k, rng) for k in spread(simulation.count, most)]
 
     @cache  # methods share new data
     def with_copies(k: int, agent: int) -> tuple[Pairwise, Ints]:
@@ -203,49 +203,49 @@ def try_method(
         raise InputError(f"needs {' or '.join(method.needs)}")
     method = method.learned(data)
     ranking = method.rank(data)
-    everybody = np.arange(data.size)
-    first = winners_of(ranking, everybody)
+    all_agents = np.arange(data.size)
+    first = find_winners(ranking, all_agents)
     tried, repeated, noisy = (TRIED_FEW, REPEATED_FEW, NOISY_FEW) if few else (TRIED, REPEATED, NOISY_TRIALS)
-    new = [again[k] for k in spread_over(len(again), repeated)]
+    new = [again[k] for k in spread(len(again), repeated)]
     best = np.argsort(ranking.ranks, kind="stable")[:tried]
-    entries = [*(("agent", int(k)) for k in best), *tasks_to_copy(data, ranking, tried)]
-    one_copy = [entry for entry in entries if enter(method, data, entry, 1) != first]
-    copies, copied = (1, one_copy[0]) if one_copy else fewest_copies(method, data, entries, first, few=few)
+    entries = [*(("agent", int(k)) for k in best), *choose_tasks(data, ranking, tried)]
+    one_copy = [entry for entry in entries if rank_with_copies(method, data, entry, 1) != first]
+    copies, copied = (1, one_copy[0]) if one_copy else find_fewest_copies(method, data, entries, first, few=few)
     others = np.flatnonzero(ranking.ranks > 1)
     others = others[np.argsort(ranking.ranks[others], kind="stable")][:tried]
-    changed = [k for k in others if drop(method, data, int(k)) not in (first, None)]
+    changed = [k for k in others if rank_without(method, data, int(k)) not in (first, None)]
     return Trial(
         method=method.name,
         ranking=ranking,
-        same=float(np.mean([winners_of(method.rank(one), everybody) == first for one in new])) if new else np.nan,
+        same=float(np.mean([find_winners(method.rank(one), all_agents) == first for one in new])) if new else np.nan,
         kendall=kendall(ranking.ranks, board_ranks),
         one_copy=len(one_copy),
         tried=len(entries),
         copies=copies,
-        copied="" if copied is None else name_of(data, copied),
-        noisy=noisy_copies(method, with_copies, spread_over(count, noisy), best[:5], first) if count else np.nan,
+        copied="" if copied is None else name_entry(data, copied),
+        noisy=enter_noisy(method, with_copies, spread(count, noisy), best[:5], first) if count else np.nan,
         dropped=len(changed),
         dropped_of=len(others),
     )
 
 
-def name_of(data: Pairwise, entry: Entry) -> str:
+def name_entry(data: Pairwise, entry: Entry) -> str:
     """Return the name of an agent or of a task; tasks without names are numbered."""
     kind, k = entry
     return data.agents[k] if kind == "agent" else data.tasks[k] if data.tasks else f"task {k + 1}"
 
 
-def spread_over(count: int, chosen: int) -> Ints:
+def spread(count: int, chosen: int) -> Ints:
     """Return evenly spread positions, at most as many as there are."""
     return np.linspace(0, count - 1, min(count, chosen)).astype(np.intp)
 
 
-def winners_of(ranking: Ranking, original: Ints) -> Winners:
-    """Return the agents in first place; a copy stands for its original."""
+def find_winners(ranking: Ranking, original: Ints) -> Winners:
+    """Return the agents in first place; a copy counts as its original."""
     return frozenset(original[np.flatnonzero(ranking.ranks == 1)].tolist())
 
 
-def tasks_to_copy(data: Pairwise, ranking: Ranking, most: int) -> list[Entry]:
+def choose_tasks(data: Pairwise, ranking: Ranking, most: int) -> list[Entry]:
     """Return tasks, those first on which the second agent leads the first by most."""
     if data.table is None or data.size < 2:
         return []
@@ -254,56 +254,56 @@ def tasks_to_copy(data: Pairwise, ranking: Ranking, most: int) -> list[Entry]:
     return [("task", int(k)) for k in np.argsort(-lead, kind="stable")[:most]]
 
 
-def enter(method: Method, data: Pairwise, entry: Entry, copies: int) -> Winners:
-    """Return who is in first place with so many copies of an agent or of a task."""
+def rank_with_copies(method: Method, data: Pairwise, entry: Entry, copies: int) -> Winners:
+    """Return the agents in first place with this number of copies of an agent or of a task."""
     kind, agent = entry
     if kind == "task":
-        return winners_of(method.rank(data.copy_task(agent, copies)), np.arange(data.size))
+        return find_winners(method.rank(data.copy_task(agent, copies)), np.arange(data.size))
     kept = np.array([*range(data.size), *[agent] * copies])
-    return winners_of(method.rank(data.take(kept)), kept)
+    return find_winners(method.rank(data.take(kept)), kept)
 
 
-def fewest_copies(
+def find_fewest_copies(
     method: Method, data: Pairwise, entries: Sequence[Entry], first: Winners, *, few: bool
 ) -> tuple[int | None, Entry | None]:
-    """Return the fewest copies of one entry, two or more, of those tried, that change first place, and the entry."""
+    """Return the smallest tried number of copies, two or more, of one entry that changes first place, and the entry."""
     before = 1
     for copies in COPIES_FEW if few else COPIES:
         for entry in entries:
             if method.clone_proof and entry[0] == "agent" and not few and copies not in COPIES_FIRM:
                 continue
-            if enter(method, data, entry, copies) != first:
-                return lowered(method, data, entry, first, before, copies), entry
+            if rank_with_copies(method, data, entry, copies) != first:
+                return bisect_copies(method, data, entry, first, before, copies), entry
         before = copies
     return None, None
 
 
-def lowered(method: Method, data: Pairwise, entry: Entry, first: Winners, low: int, high: int) -> int:
+def bisect_copies(method: Method, data: Pairwise, entry: Entry, first: Winners, low: int, high: int) -> int:
     """Return a number of copies above ``low``, up to ``high``, that changes first place where one fewer does not."""
     while high - low > 1:
         middle = (low + high) // 2
-        if enter(method, data, entry, middle) != first:
+        if rank_with_copies(method, data, entry, middle) != first:
             high = middle
         else:
             low = middle
     return high
 
 
-def drop(method: Method, data: Pairwise, agent: int) -> Winners | None:
-    """Return who is in first place without an agent; None where the rest cannot be ranked."""
+def rank_without(method: Method, data: Pairwise, agent: int) -> Winners | None:
+    """Return the agents in first place without an agent; None if the others cannot be ranked."""
     kept = np.delete(np.arange(data.size), agent)
     try:
-        return winners_of(method.rank(data.take(kept)), kept)
+        return find_winners(method.rank(data.take(kept)), kept)
     except InputError:
         return None
 
 
-def noisy_copies(method: Method, with_copies: WithCopies, draws: Ints, agents: Ints, first: Winners) -> float:
+def enter_noisy(method: Method, with_copies: WithCopies, draws: Ints, agents: Ints, first: Winners) -> float:
     """Return how often noisy copies of one of these agents, in turn, change first place."""
     changed = 0
     for trial, k in enumerate(draws.tolist()):
         data, kept = with_copies(k, int(agents[trial % len(agents)]))
-        changed += winners_of(method.rank(data), kept) != first
+        changed += find_winners(method.rank(data), kept) != first
     return changed / len(draws)
 
 

@@ -17,6 +17,7 @@ from nashboard.ratings.elo import EloRatings
 from nashboard.ratings.errors import Covariance, origin_weights
 from nashboard.ratings.hierarchical.model import fit_hierarchical
 from nashboard.ratings.likelihood import loss, require_matches
+from nashboard.ratings.prior import measure_dispersion
 from nashboard.ratings.rating import Rating, check_fields
 
 DRAWS = 400
@@ -131,7 +132,7 @@ def hodge_ratings(matches: Matches) -> HodgeRatings:
     return HodgeRatings(
         agents=found.agents,
         ratings=found.ratings * POINTS_PER_LOGIT,
-        stderr=found.stderr * POINTS_PER_LOGIT,
+        stderr=found.stderr * np.sqrt(measure_dispersion(matches)) * POINTS_PER_LOGIT,
         games=matches.games_per_agent,
         log_loss=loss(won, lost, found.ratings[i] - found.ratings[j]) / matches.n_games,
         made=f"Hodge decomposition of log-odds, {count_of(matches.n_games, 'games')}, mean 0 of all agents",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nashboard._parallel import Plan, plan_of, spread_out
+from nashboard._parallel import Plan, make_plan, run_resamples
 from nashboard._types import Bools, Floats
 from nashboard.data.matches import Matches
 from nashboard.errors import InputError
@@ -20,7 +20,7 @@ CLOSE = 0.01  # logits: after a step of this length less than 1e-4 is missing, a
 
 def spread_plan(n_resamples: int, rng: int | np.random.Generator, workers: int | None, progress: bool) -> Plan:
     """Check the options of resampling; a spread takes two ratings."""
-    plan = plan_of(n_resamples, rng, workers, progress)
+    plan = make_plan(n_resamples, rng, workers, progress)
     if plan.n_resamples < 2:
         raise InputError("n_resamples is 1: the spread of ratings takes 2 or more (100 is usual)")
     return plan
@@ -44,7 +44,7 @@ def bootstrap_covariance(
     ``log sigma^2``, moves. One resample costs a draw and two steps of Newton's method.
     """
     work = Resample(matches=matches, totals=totals, r=r, free=free, lacking=Lacking.of(matches, totals, r, free))
-    moves = np.concatenate(spread_out(work, plan, 0, "Resampling the league ..."))
+    moves = np.concatenate(run_resamples(work, plan, 0, "Resampling the league ..."))
     from_origin = moves - (moves @ weights)[:, None]
     centred = moves - moves.mean(axis=0)
     matrix = centred.T @ centred / (len(moves) - 1) if moves.shape[1] <= DENSE else None

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from nashboard._parallel import Plan, threads_for
-from nashboard._tables import count_of
+from nashboard._tables import Column, count_of
 from nashboard._text import listed
-from nashboard._types import Bools, Floats, frozen_copy
+from nashboard._types import Bools, Floats, Ints, frozen_copy
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.algebra.flows import refuse_size
 from nashboard.algebra.operators import gradient
@@ -150,6 +150,17 @@ class EloRatings(Rating):
         """Return ``(n, n)`` points by which row leads column: ``grad(ratings)``."""
         refuse_size((len(self.agents),) * 2, "the matrix of leads", "use predict(a, b) for one pair")
         return gradient(self.ratings)
+
+    def extra_columns(self) -> tuple[tuple[Column, Floats | Ints], ...]:
+        """Return ratings and ranks without covariates, where there are covariates."""
+        plain = self.without_covariates
+        if plain is None:
+            return ()
+        ranks = np.argsort(np.argsort(-plain, kind="stable")) + 1
+        return (
+            (Column("plain", "rating without covariates", decimals=1), plain),
+            (Column("plain rank", "rank without covariates"), ranks),
+        )
 
     def notes(self) -> tuple[str, ...]:
         """Return how the ratings were made, and what else was estimated."""

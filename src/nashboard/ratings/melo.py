@@ -175,7 +175,7 @@ class MeloRatings(Rating):
         planes = C[i, 0::2] * C[j, 1::2] - C[i, 1::2] * C[j, 0::2]
         return np.asarray(self.ratings[i] - self.ratings[j] + planes.sum(axis=-1))
 
-    def extra_columns(self) -> tuple[tuple[Column, Floats], ...]:
+    def extra_columns(self) -> tuple[tuple[Column, Floats | Ints], ...]:
         """Return how far out agents lie in each plane."""
         reach = np.hypot(self.cyclic[:, 0::2], self.cyclic[:, 1::2])
         return tuple(

@@ -21,7 +21,7 @@ import numpy as np
 from nashboard._display import Drawn
 from nashboard._tables import Column, Table, title_of
 from nashboard._text import listed
-from nashboard._types import Floats, floats, frozen_copy, read_only
+from nashboard._types import Floats, Ints, floats, frozen_copy, read_only
 from nashboard._units import POINTS_PER_LOGIT, win_probability
 from nashboard.data.matches import Matches, whole
 from nashboard.data.validation import checked_names, positions
@@ -31,6 +31,10 @@ from nashboard.ratings.likelihood import win_rates
 
 NORMAL_95 = 1.959963984540054  # 97.5th percentile of the normal distribution
 RANKED = 2000  # agents up to which a leaderboard shows intervals of ranks
+FOLLOWS_STRENGTH = (
+    "agents are taken to have met opponents of about their strength (divisions, matchmaking); if results made the "
+    "pairs, as in a challenge ladder, intervals are too narrow"
+)
 
 
 class Probabilities(NamedTuple):
@@ -164,7 +168,7 @@ class Rating(Drawn):
     def leads(self) -> Floats:
         """Return ``(n, n)`` points by which row leads column."""
 
-    def extra_columns(self) -> tuple[tuple[Column, Floats], ...]:
+    def extra_columns(self) -> tuple[tuple[Column, Floats | Ints], ...]:
         """Return more columns of the leaderboard, between the interval and the games."""
         return ()
 
@@ -193,7 +197,7 @@ class Rating(Drawn):
             *more,
             Column("games", "games played, or their total weight", decimals=2, cell=list(map(whole, self.games))),
             title=title_of(self),
-            notes=self.notes(),
+            notes=(*self.notes(), FOLLOWS_STRENGTH) if self.around_opponents else self.notes(),
         )
 
     def table(self) -> Table:

@@ -11,11 +11,11 @@ import numpy as np
 from nashboard._types import Floats
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches, Sides
-from nashboard.ratings.likelihood import newton, pair_totals, win_rates
+from nashboard.ratings.likelihood import newton, pair_totals, solver, win_rates
 from nashboard.ratings.prior import measure_dispersion
 from nashboard.ratings.rating import Coefficient
 
-SHOWN = 3.0  # standard errors from which an advantage is not chance: 0.3% of logs without one reach it
+SHOWN = 2.0  # standard errors from which an advantage is taken out: as large a bias would be left in otherwise
 FEWEST_GAMES = 30  # with a first side, below which an advantage and its error are not estimated
 
 
@@ -55,15 +55,26 @@ def neutralise_sides(matches: Matches) -> tuple[Matches, Coefficient | None]:
 
 
 def shows_advantage(matches: Matches, sides: Sides) -> bool:
-    """Return whether first sides got more or fewer points than ratings explain, beyond chance."""
+    """Return whether first sides got more or fewer points than ratings explain, beyond chance (Rao's score test).
+
+    Ratings explain a part of an advantage where some agents are first more often than others: the variance of the
+    points is what the ratings leave, ``I_hh - I_hr I_rr^-1 I_rh``.
+    """
     if sides.played.sum() < FEWEST_GAMES:
         return False
     totals, r = pair_totals(matches, prior=1.0), np.zeros(len(matches.agents) + 1)
-    newton(totals, r, np.ones(r.size, dtype=bool))
+    everyone = np.ones(r.size, dtype=bool)
+    newton(totals, r, everyone)
+    _, curvatures = totals.derivatives(r[totals.i] - r[totals.j])
     p = win_rates(r[matches.pairs[:, 0]] - r[matches.pairs[:, 1]])
+    first, second = sides.first.sum(axis=1), sides.second.sum(axis=1)
     won = float((sides.first @ [1.0, 0.5, 0.0] + sides.second @ [0.0, 0.5, 1.0]).sum())
-    expected = float((sides.first.sum(axis=1) * p + sides.second.sum(axis=1) * (1 - p)).sum())
-    chance = measure_dispersion(matches) * float((sides.played * p * (1 - p)).sum())
+    expected = float((first * p + second * (1 - p)).sum())
+    both = np.zeros(totals.i.size)
+    both[: p.size] = (first - second) * p * (1 - p)
+    onto = totals.onto_nodes(both)
+    explained = float(onto @ solver(totals.nodes, totals.i, totals.j, curvatures, everyone, rtol=1e-6, lift=True)(onto))
+    chance = measure_dispersion(matches) * max(float((sides.played * p * (1 - p)).sum()) - explained, 0.0)
     return (won - expected) ** 2 > SHOWN**2 * chance and 0 < won < sides.played.sum()
 
 

@@ -9,7 +9,7 @@ from nashboard.data.matches import Matches
 from nashboard.evaluation.board.warnings import counts_are_known
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.report.blocks import Part, Quote, Section, Sentences, Terms, draw
-from nashboard.report.findings import MOST_ATTACKED, Findings, size
+from nashboard.report.findings import MOST_ATTACKED, Findings
 
 PACKAGES = ("numpy", "scipy", "polars", "altair", "vl-convert-python")
 PAPER = """@inproceedings{balduzzi2018reevaluating,
@@ -29,7 +29,7 @@ def describe_method(found: Findings) -> Section:
     """Return how the numbers were made, and their certificates."""
     evaluation = found.evaluation
     planes = (0,) if found.ladder else (0, 1)
-    fits = isinstance(evaluation.data, Matches) and len(evaluation.agents) > 1 and size(evaluation) <= MOST_ATTACKED
+    fits = isinstance(evaluation.data, Matches) and 1 < len(evaluation.agents) <= MOST_ATTACKED
     return Section(
         key="method",
         title="Method and certificates",
@@ -50,7 +50,7 @@ def describe_method(found: Findings) -> Section:
 
 
 def method_sentences(evaluation: Evaluation) -> tuple[str, ...]:
-    """Say how the numbers were made, in a few sentences."""
+    """Return a few sentences on how the numbers were made."""
     scores = evaluation.task_board is not None
     game = (
         "Agents and tasks play a game: agents want high scores, tasks want low ones. In the equilibrium "
@@ -75,7 +75,7 @@ def method_sentences(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def certificate_rows(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
-    """Return the certificates, each with what it says."""
+    """Return the certificates, each with its meaning."""
     exact = evaluation.certificates
     gain = exact["exploitability"] / (exact["scale"] or 1.0)
     rows = [
@@ -109,15 +109,15 @@ NAMES = {
 
 
 def setting_rows(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
-    """Return what was asked for."""
+    """Return the settings of the evaluation."""
     return tuple(
-        (NAMES.get(name, name), setting_words(0 if name == "tolerance" and value is None else value))
+        (NAMES.get(name, name), format_setting(0 if name == "tolerance" and value is None else value))
         for name, value in evaluation.settings.items()
     )
 
 
-def setting_words(value: object) -> str:
-    """Return a setting as people read it."""
+def format_setting(value: object) -> str:
+    """Return a setting as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
@@ -128,7 +128,7 @@ def setting_words(value: object) -> str:
 
 
 def describe_data(found: Findings) -> Section:
-    """Return what was read, and the versions that made this page."""
+    """Return the section on the data and the versions of programs."""
     return Section(
         key="data",
         title="Data and versions",
@@ -140,14 +140,14 @@ def describe_data(found: Findings) -> Section:
         ),
         parts=(
             Terms(rows=data_rows(found), caption="Data"),
-            *left_out(found),
+            *describe_left_out(found),
             Terms(rows=version_rows(found), caption="Versions"),
         ),
     )
 
 
 def data_rows(found: Findings) -> tuple[tuple[str, str], ...]:
-    """Return what was read."""
+    """Return source, format and size of the data."""
     read = found.evaluation.input
     rows = [("source", str(read["source"])), ("read as", f"{found.evaluation.kind}, format {read['format']}")]
     rows += [(name, count(read[name])) for name in ("agents", "tasks", "games") if read[name] is not None]
@@ -156,8 +156,8 @@ def data_rows(found: Findings) -> tuple[tuple[str, str], ...]:
     return (*rows, ("hash", str(read["hash"])))
 
 
-def left_out(found: Findings) -> tuple[Part, ...]:
-    """Return what was read but not used, and why."""
+def describe_left_out(found: Findings) -> tuple[Part, ...]:
+    """Return the notes on data that were read but not used, with reasons."""
     data = found.evaluation.data
     if data is None or not (data.origin.left_out or data.origin.notes):
         return ()
@@ -177,7 +177,7 @@ def version_rows(found: Findings) -> tuple[tuple[str, str], ...]:
 
 
 def cite(found: Findings) -> Section:
-    """Return how to cite the paper, the program and this result."""
+    """Return the section on how to cite the paper, the program and this result."""
     evaluation = found.evaluation
     words = (
         f"Ranked by Nash averaging (Balduzzi et al., 2018) with nashboard {evaluation.version}, "

@@ -8,10 +8,10 @@ from nashboard.data.validation import TWO_SPELLINGS
 from nashboard.evaluation.audit.checks import NO_LOSS
 from nashboard.evaluation.board.warnings import UNBEATEN
 from nashboard.evaluation.evaluation import Evaluation
-from nashboard.evaluation.segments import comparison
-from nashboard.report.blocks import Fold, Part, Section, Sentences, capital, draw, grid
+from nashboard.evaluation.segments import compare_segments
+from nashboard.report.blocks import Fold, Part, Section, Sentences, capitalise, draw, make_grid
 from nashboard.report.findings import Findings
-from nashboard.report.trust import own_or_audited
+from nashboard.report.trust import list_checks
 
 FIRST = 5  # rows on the first screen
 TOP = 30  # rows of a forest plot, lines of a slope chart
@@ -39,7 +39,7 @@ def show_answer(found: Findings) -> Section:
         parts=(
             *((Sentences(lines=tuple(rest[:1])),) if rest else ()),
             compact_board(evaluation),
-            trust_in_short(found),
+            summarise_trust(found),
             *((Fold(title="More about this result", parts=(Sentences(lines=tuple(rest[1:])),)),) if rest[1:] else ()),
         ),
     )
@@ -51,17 +51,17 @@ def compact_board(evaluation: Evaluation) -> Part:
     short = replace(table, rows=table.rows[:FIRST], title="")
     left = len(table.rows) - len(short.rows)
     notes = (f"{left:,} more below. " * (left > 0) + table.notes[0].capitalize() + ".",) if table.notes else ()
-    return grid(short, "first", caption="Best first", things="agents", named=1, notes=notes)
+    return make_grid(short, "first", caption="Best first", things="agents", named=1, notes=notes)
 
 
-def trust_in_short(found: Findings) -> Part:
-    """Return how many checks passed, which did not, and the warnings."""
-    checks = own_or_audited(found)
+def summarise_trust(found: Findings) -> Part:
+    """Return the number of checks that passed, those that failed, and the warnings."""
+    checks = list_checks(found)
     failed = [check for check in checks if check.passed is False]
     counts = [f"{sum(check.passed is True for check in checks)} of {len(checks)} checks passed"]
     counts += [f"{len(failed)} failed"] if failed else []
     counts += [f"{unknown} undecided"] if (unknown := sum(check.passed is None for check in checks)) else []
-    lines = [", ".join(counts) + (":" if failed else "."), *(f"{capital(one.sentence)}." for one in failed[:FAILED])]
+    lines = [", ".join(counts) + (":" if failed else "."), *(f"{capitalise(one.sentence)}." for one in failed[:FAILED])]
     if len(failed) > FAILED:
         lines.append(f"All {len(failed)} failed checks are listed under Checks.")
     named = {check.name for check in failed[:FAILED]}
@@ -85,7 +85,7 @@ def show_board(found: Findings) -> Section:
         title="The board",
         opening=f"All {evaluation.board.call}, best first, with the intervals of every number.",
         how=(
-            *interval_words(evaluation),
+            *describe_intervals(evaluation),
             "Weight is the mean share of an agent in the equilibrium. Agents with weight 0 are beaten by the mixture "
             "at the top, and removing them changes nothing.",
             "Press a heading to sort, and again to reverse the order. The meaning of each column is listed below the "
@@ -93,7 +93,7 @@ def show_board(found: Findings) -> Section:
         ),
         parts=(
             charts_of_board[0],
-            grid(
+            make_grid(
                 replace(table, columns=columns),
                 "agents",
                 caption=f"All {evaluation.board.call}, best first",
@@ -103,14 +103,14 @@ def show_board(found: Findings) -> Section:
                 telling=("rank", one, "P(top)", "gap", "gap low", "gap high"),
             ),
             *charts_of_board[1:],
-            *gap_terms(evaluation),
-            *explained_moves(evaluation),
+            *explain_gaps(evaluation),
+            *draw_moves(evaluation),
         ),
     )
 
 
-def interval_words(evaluation: Evaluation) -> tuple[str, ...]:
-    """Return how intervals are to be read, if there are any."""
+def describe_intervals(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return sentences on the meaning of intervals, or on why there are none."""
     board = evaluation.board
     if board.exact:
         return ("The data are taken as exact, so there are no intervals: small differences may be noise.",)
@@ -120,34 +120,34 @@ def interval_words(evaluation: Evaluation) -> tuple[str, ...]:
     )
 
 
-def gap_terms(evaluation: Evaluation) -> tuple[Part, ...]:
+def explain_gaps(evaluation: Evaluation) -> tuple[Part, ...]:
     """Return the opponents or tasks that contribute most to each agent's gap."""
     what, table = "opponent" if evaluation.task_board is None else "task", evaluation.all_contributions()
     telling = ("agent", what, "weight", "result", "term")
     if not table.rows:
         return ()
     caption = f"The {what}s that contribute most to each gap"
-    made_of = grid(table, "made-of", caption=caption, things="lines", telling=telling)
+    made_of = make_grid(table, "made-of", caption=caption, things="lines", telling=telling)
     return (Fold(title="What each gap is made of", parts=(made_of,)),)
 
 
-def explained_moves(evaluation: Evaluation) -> tuple[Part, ...]:
-    """Return charts of the gaps that most need an explanation: of the agents that move most, or else of the first."""
+def draw_moves(evaluation: Evaluation) -> tuple[Part, ...]:
+    """Return charts of what gaps are made of: for the agents that move most, or else for the first ones."""
     if evaluation.data is None:
         return ()
     moved = tuple(dict.fromkeys(mover.name for mover in evaluation.movers)) or evaluation.support
-    drawn = tuple(
+    pictures = tuple(
         draw(f"chart-made-of-{k + 1}", charts.contributions, evaluation, agent)
         for k, agent in enumerate(moved[:EXPLAINED])
     )
-    return (Fold(title="The largest moves, explained", parts=drawn),) if drawn else ()
+    return (Fold(title="The largest moves, explained", parts=pictures),) if pictures else ()
 
 
 def show_segments(found: Findings) -> Section | None:
-    """Return the boards of segments beside each other, if there are segments."""
+    """Return the comparison of the boards of segments, if there are segments."""
     if not found.segments:
         return None
-    table = comparison(found.segments, "segment")
+    table, call = compare_segments(found.segments, "segment"), found.evaluation.board.call
     return Section(
         key="segments",
         title="Segments",
@@ -159,6 +159,6 @@ def show_segments(found: Findings) -> Section | None:
         ),
         parts=(
             Sentences(lines=tuple(f"{name}: {one.verdict[0]}" for name, one in found.segments.items())),
-            grid(table, "segments-table", caption=capital(table.title), things=found.evaluation.board.call, saved=True),
+            make_grid(table, "segments-table", caption=capitalise(table.title), things=call, saved=True),
         ),
     )

@@ -1,6 +1,6 @@
-"""What a page is made of: sections, and in them sentences, checks, tables, charts, folds and text to copy.
+"""The blocks of a page: sections, and in them sentences, checks, tables, charts, folds and text to copy.
 
-A block is plain data. The template that shows it has its name: ``Terms`` is shown by ``templates/terms.html``.
+A block is plain data, rendered by the template of its name: ``Terms`` by ``templates/terms.html``.
 """
 
 import json
@@ -11,18 +11,19 @@ from typing import Any, ClassVar, Literal
 
 from altair.utils.schemapi import debug_mode
 
-from nashboard._tables import Cell, Table, as_csv, most_telling, room
+from nashboard._tables import Cell, Table, as_csv, choose_columns, measure_column
 from nashboard.errors import NashboardError
 from nashboard.evaluation.audit.checks import Check
 
 PHONE, NAME = 44, 13  # characters of a row on a phone, and of the name in it, which may break anywhere
-MOST_ROWS = 2000  # of a table on a page; a browser scrolls so many without trouble
+MOST_ROWS = 2000  # of a table on a page, which a browser scrolls easily
 OWN_NAME = re.compile(r"\b(param|view|selector)_(\d+)\b")
 
 RANKS = re.compile(r"\d+-\d+")
-NAMING = ("name", "param", "views", "expr", "test", "filter", "calculate", "signal")  # where such a name can stand
+# keys whose values may contain such a name
+NAMING = ("name", "param", "views", "expr", "test", "filter", "calculate", "signal")
 
-DATA = ("datasets", "values", "domain", "sort")  # where an agent's name can stand, which is never touched
+DATA = ("datasets", "values", "domain", "sort")  # keys whose values may contain names of agents, which stay
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +46,7 @@ class Checks:
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """Names and what they stand for, such as settings."""
+    """Names and their values, such as settings."""
 
     template: ClassVar[str] = "terms.html"
     rows: tuple[tuple[str, str], ...]
@@ -54,7 +55,7 @@ class Terms:
 
 @dataclass(frozen=True, kw_only=True)
 class Quote:
-    """Text that people copy as it is, such as an entry of a bibliography."""
+    """Text to copy, such as an entry of a bibliography."""
 
     template: ClassVar[str] = "quote.html"
     key: str
@@ -64,7 +65,7 @@ class Quote:
 
 @dataclass(frozen=True, kw_only=True)
 class Fold:
-    """Parts that are shown when asked for."""
+    """Parts that are shown on demand."""
 
     template: ClassVar[str] = "fold.html"
     title: str
@@ -81,7 +82,7 @@ class Heading:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A part of the page under a heading of its own, with an opening that a newcomer understands and how to read it."""
+    """A part of the page with its own heading, an opening for newcomers, and notes on how to read it."""
 
     key: str
     title: str
@@ -92,7 +93,7 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """A column: its name, what it means in plain words, whether it contains numbers, and whether a phone shows it."""
+    """A column: its name, its meaning, whether it contains numbers, and whether a phone shows it."""
 
     name: str
     meaning: str
@@ -101,8 +102,8 @@ class Head:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
-    """A cell: its text, its class, and its place among the different values of its column, -1 where it is missing."""
+class GridCell:
+    """A cell: its text, its CSS class, and its place among the different values of its column, -1 if it is missing."""
 
     text: str
     style: str
@@ -113,8 +114,8 @@ class Shown:
 class Grid:
     """A table that can be sorted and searched, copied and saved.
 
-    ``key`` is its address and the name of its file, ``things`` what a row is, in the plural, ``named`` the column that
-    names a row, and ``csv`` the whole table, empty where it is not offered.
+    ``key`` is its address and the name of its file, ``things`` the plural noun for its rows, ``named`` the column that
+    names a row, and ``csv`` the whole table, empty if it cannot be saved.
     """
 
     template: ClassVar[str] = "grid.html"
@@ -122,7 +123,7 @@ class Grid:
     caption: str
     things: str
     columns: tuple[Head, ...]
-    rows: tuple[tuple[Shown, ...], ...]
+    rows: tuple[tuple[GridCell, ...], ...]
     named: int
     csv: str
     notes: tuple[str, ...]
@@ -133,7 +134,7 @@ class Grid:
         return not all(column.narrow for column in self.columns)
 
 
-def grid(
+def make_grid(
     table: Table,
     key: str,
     *,
@@ -146,18 +147,20 @@ def grid(
 ) -> Grid:
     """Return a table as the page shows it; rows past the first two thousand are left out, with a note.
 
-    A phone shows the columns of ``telling``, or the first ones, as many as fit, and the others when asked for.
+    A phone shows the columns of ``telling``, or the first ones, as many as fit, and the others on demand.
     """
     notes = table.notes if notes is None else notes
     if len(table.rows) > MOST_ROWS:
         notes = (f"The first {MOST_ROWS:,} of {len(table.rows):,} {things} are shown; saving as csv saves all.", *notes)
     short = Table(columns=table.columns, rows=table.rows[:MOST_ROWS], telling=telling or table.telling)
     texts, numeric = short.cells(), table.numeric()
-    places = [sorted_places([row[k] for row in short.rows]) for k in range(len(short.columns))]
-    rooms = [room(column.name, [row[k] for row in texts], numeric[k]) for k, column in enumerate(short.columns)]
-    rooms[named] = replace(rooms[named], least=min(rooms[named].least, NAME))
-    narrow = {named, *most_telling(short, rooms, PHONE)}
-    styles = [("n" if numeric[k] else "") + " wide" * (k not in narrow) for k in range(len(rooms))]
+    places = [rank_cells([row[k] for row in short.rows]) for k in range(len(short.columns))]
+    limits = [
+        measure_column(column.name, [row[k] for row in texts], numeric[k]) for k, column in enumerate(short.columns)
+    ]
+    limits[named] = replace(limits[named], minimum=min(limits[named].minimum, NAME))
+    narrow = {named, *choose_columns(short, limits, PHONE)}
+    styles = [("n" if numeric[k] else "") + " wide" * (k not in narrow) for k in range(len(limits))]
     return Grid(
         key=key,
         caption=caption,
@@ -173,7 +176,7 @@ def grid(
         ),
         rows=tuple(
             tuple(
-                Shown(text=text, style=f"{styles[k]} {text_style(text)}".strip(), place=places[k][t])
+                GridCell(text=text, style=f"{styles[k]} {classify_text(text)}".strip(), place=places[k][t])
                 for k, text in enumerate(row)
             )
             for t, row in enumerate(texts)
@@ -184,22 +187,22 @@ def grid(
     )
 
 
-def text_style(text: str) -> str:
-    """Return the class of a cell of text: how narrow it may get depends on its length; ranks such as 2-10 are whole."""
+def classify_text(text: str) -> str:
+    """Return the CSS class of a cell: its minimum width depends on its length; ranks such as 2-10 are not broken."""
     if RANKS.fullmatch(text):
         return "ends"
     return "sentence" if len(text) > 100 else "words" if len(text) > 18 else ""
 
 
-def sorted_places(cells: list[Cell]) -> list[int]:
-    """Return for each cell its place among the different values, from 0 up; -1 where there is nothing."""
+def rank_cells(cells: list[Cell]) -> list[int]:
+    """Return for each cell its place among the different values, from 0 up; -1 for a missing cell."""
     keys = [sort_key(cell) for cell in cells]
     place = {key: k for k, key in enumerate(sorted({key for key in keys if key is not None}))}
     return [-1 if key is None else place[key] for key in keys]
 
 
 def sort_key(cell: Cell) -> Any:
-    """Return what a cell is sorted by: numbers by size, text without regard to case, ``2-10`` by its first number."""
+    """Return the sort key of a cell: numbers by size, text without regard to case, ``2-10`` by its first number."""
     if cell is None or (isinstance(cell, float) and cell != cell):
         return None
     if isinstance(cell, str):
@@ -212,10 +215,10 @@ def sort_key(cell: Cell) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A chart of Vega-Lite as json, and the words that go with it, which wrap on a phone outside of the drawing.
+    """A chart of Vega-Lite as json, with its title and subtitle as text outside of the drawing, so that they wrap.
 
-    ``choosing`` says whether it has fields to choose from, which a screen reader must reach. On a narrow screen
-    ``"stack"`` puts panels below each other, and ``"first"`` shows the first panel only, which alone has names.
+    ``choosing`` says whether it has menus, which a screen reader must reach. On a narrow screen ``"stack"`` puts panels
+    below each other, and ``"first"`` shows only the first panel, which has the names.
     """
 
     template: ClassVar[str] = "picture.html"
@@ -234,18 +237,18 @@ def draw(
     """Return a chart as a block, or the reason why it cannot be drawn."""
     try:
         with debug_mode(False):  # our charts are valid: the tests check them
-            return picture(chart(*data, **options), key, narrow)
+            return make_picture(chart(*data, **options), key, narrow)
     except NashboardError as error:
         return Sentences(lines=(f"A chart is missing: {error}.",), tone="missing")
 
 
-def picture(chart: Any, key: str, narrow: Literal["stack", "first"] = "stack") -> Picture:
-    """Return an Altair chart as the page holds it."""
+def make_picture(chart: Any, key: str, narrow: Literal["stack", "first"] = "stack") -> Picture:
+    """Return an Altair chart as a block."""
     spec: dict[str, Any] = chart.to_dict(validate=False)
     title = spec.pop("title", "")
-    said = title if isinstance(title, dict) else {"text": title}
-    words = said.get("text", "")
-    if isinstance(words, dict):  # it changes with what is chosen, so it stays in the drawing
+    parts = title if isinstance(title, dict) else {"text": title}
+    words = parts.get("text", "")
+    if isinstance(words, dict):  # an expression that depends on a menu stays in the drawing
         spec["title"] = {"text": words}
         words = ""
     description = str(spec.pop("description", ""))
@@ -253,58 +256,58 @@ def picture(chart: Any, key: str, narrow: Literal["stack", "first"] = "stack") -
         spec.pop(idle, None)
     return Picture(
         key=key,
-        title=one_line(words),
-        subtitle=one_line(said.get("subtitle", "")),
-        description=description or one_line(words),
-        spec=embedded(own_names(rounded(spec))),
+        title=join_lines(words),
+        subtitle=join_lines(parts.get("subtitle", "")),
+        description=description or join_lines(words),
+        spec=embed_json(renumber_names(round_numbers(spec))),
         choosing=any("bind" in param and isinstance(param["bind"], dict) for param in spec.get("params", [])),
         narrow=narrow,
     )
 
 
-def rounded(value: Any) -> Any:
-    """Return the same with seven digits for every number: finer than any screen, and half the bytes."""
+def round_numbers(value: Any) -> Any:
+    """Return the value with all numbers rounded to seven digits: finer than any screen, and half the bytes."""
     if isinstance(value, float):
         return float(f"{value:.7g}")
     if isinstance(value, dict):
-        return {key: rounded(one) for key, one in value.items()}
-    return [rounded(one) for one in value] if isinstance(value, list) else value
+        return {key: round_numbers(one) for key, one in value.items()}
+    return [round_numbers(one) for one in value] if isinstance(value, list) else value
 
 
-def one_line(text: Any) -> str:
-    """Return the lines of a title as one."""
+def join_lines(text: Any) -> str:
+    """Return a title of one or several lines on one line."""
     return " ".join(map(str, text)) if isinstance(text, list) else str(text)
 
 
-def embedded(content: Any) -> str:
-    """Return json that can stand in a script element: no text in it can end the element or open a comment."""
+def embed_json(content: Any) -> str:
+    """Return json for a script element: no text in it can end the element or open a comment."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
-def own_names(spec: dict[str, Any]) -> dict[str, Any]:
-    """Number the names that Altair counts up through the life of a program anew: the same chart, the same bytes."""
-    seen: dict[str, str] = {}
+def renumber_names(spec: dict[str, Any]) -> dict[str, Any]:
+    """Renumber the names that Altair counts per process, so that the same chart gives the same bytes."""
+    numbered: dict[str, str] = {}
 
-    def renamed(found: re.Match[str]) -> str:
-        return seen.setdefault(found[0], f"{found[1]}_{1 + sum(name.startswith(found[1]) for name in seen)}")
+    def rename(found: re.Match[str]) -> str:
+        return numbered.setdefault(found[0], f"{found[1]}_{1 + sum(name.startswith(found[1]) for name in numbered)}")
 
-    def walked(value: Any, named: bool) -> Any:
+    def walk(value: Any, named: bool) -> Any:
         if isinstance(value, dict):
-            return {key: value[key] if key in DATA else walked(value[key], key in NAMING) for key in value}
+            return {key: value[key] if key in DATA else walk(value[key], key in NAMING) for key in value}
         if isinstance(value, list):
-            return [walked(one, named) for one in value]
-        return OWN_NAME.sub(renamed, value) if named and isinstance(value, str) else value
+            return [walk(one, named) for one in value]
+        return OWN_NAME.sub(rename, value) if named and isinstance(value, str) else value
 
-    found: dict[str, Any] = walked(spec, False)
+    found: dict[str, Any] = walk(spec, False)
     return found
 
 
 Part = Sentences | Checks | Terms | Quote | Fold | Heading | Grid | Picture
 
 
-def capital(line: str) -> str:
+def capitalise(line: str) -> str:
     """Return a sentence that starts with a capital letter, for sentences whose first word is not a name."""
     return line[:1].upper() + line[1:]

@@ -1,7 +1,7 @@
 """From an evaluation to one page of HTML: compute everything, make the sections, render the templates.
 
-Templates escape everything, scripts are inside, nothing is fetched. A content security policy names the scripts by
-their hashes: no other script runs in the page, whatever a name in the data says, and the page can reach no network.
+Templates escape all text, scripts are embedded, and nothing is fetched. A content security policy lists the scripts by
+their hashes, so no other script runs in the page, whatever names the data contain, and the page has no network access.
 Charts are drawn by Vega's interpreter, which needs no ``eval``.
 """
 
@@ -17,19 +17,19 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from nashboard._files import atomically
-from nashboard.charts.export import closed, drawing_script
+from nashboard._files import write_text
+from nashboard.charts.export import drawing_script, escape_script
 from nashboard.charts.theme import THEMES
 from nashboard.errors import InputError
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.report.about import cite, describe_data, describe_method
 from nashboard.report.answer import show_answer, show_board, show_segments
-from nashboard.report.blocks import Section, embedded
+from nashboard.report.blocks import Section, embed_json
 from nashboard.report.findings import Findings, Saying, find_everything
 from nashboard.report.structure import show_cycles, show_redundancy, show_skills, show_tasks
 from nashboard.report.trust import show_checks, show_copies, show_methods
 
-# In the order of the page. A section is a function from `Findings`, or returns None where it does not apply.
+# In the order of the page. A section is a function of `Findings`; it returns None where it does not apply.
 SECTIONS: tuple[Callable[[Findings], Section | None], ...] = (
     show_answer,
     show_board,
@@ -71,7 +71,7 @@ def as_page(
     """
     if title is not None and not isinstance(title, str):
         raise InputError(f"the title is {title!r}: it must be text")
-    return render_page(summarise(evaluation, title=title, say=say or silent, segments=segments or {}))
+    return render_page(summarise(evaluation, title=title, say=say or ignore_progress, segments=segments or {}))
 
 
 def write_page(
@@ -82,15 +82,14 @@ def write_page(
     say: Saying | None = None,
     segments: Mapping[str, Evaluation] | None = None,
 ) -> None:
-    """Write the report whole or not at all."""
-    text = as_page(evaluation, title=title, say=say, segments=segments)
-    atomically(path, lambda part: part.write_text(text, encoding="utf-8", newline="\n"))
+    """Write the report to a file atomically."""
+    write_text(path, as_page(evaluation, title=title, say=say, segments=segments))
 
 
 def summarise(
     evaluation: Evaluation, *, title: str | None, say: Saying, segments: Mapping[str, Evaluation] | None = None
 ) -> Summary:
-    """Work out everything that a report shows."""
+    """Compute everything that a report shows."""
     found = find_everything(evaluation, say, segments or {})
     say("Drawing ...")
     made = (make(found) for make in SECTIONS)
@@ -111,8 +110,8 @@ def default_title(evaluation: Evaluation) -> str:
     return PurePath(name).name.split(".")[0] or name
 
 
-def silent(_: str) -> None:
-    """Say nothing."""
+def ignore_progress(_: str) -> None:
+    """Show no progress."""
 
 
 POLICY = (
@@ -122,52 +121,52 @@ POLICY = (
 
 
 @cache
-def environment() -> jinja2.Environment:
-    """Return the templates: everything is escaped, and what is not defined is an error."""
-    found = jinja2.Environment(
+def load_templates() -> jinja2.Environment:
+    """Return the templates: all text is escaped, and an undefined name is an error."""
+    templates = jinja2.Environment(
         loader=jinja2.PackageLoader("nashboard.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["breakable"] = breakable
-    return found
+    templates.filters["breakable"] = add_line_breaks
+    return templates
 
 
-def breakable(text: str) -> Markup:
-    """Return a name that may be broken after its separators, or an interval whose ends stay together."""
+def add_line_breaks(text: str) -> Markup:
+    """Return a name with possible line breaks after its separators, or an interval whose ends stay together."""
     whole = re.sub(r"(?<=\d) (\[[-\d.,% ]+\])$", r' <span class="ends">\1</span>', str(escape(text)))
     return Markup(re.sub(r"(?<=\w)(?!(?<=\d)-\d)([-_/:]+|\.(?=[A-Za-z]))(?=\w)", r"\1<wbr>", whole))
 
 
-def asset(name: str) -> str:
-    """Return a style sheet or a script of ours."""
-    loader = environment().loader
+def read_asset(name: str) -> str:
+    """Return a style sheet or a script of the templates."""
+    loader = load_templates().loader
     assert loader is not None
-    return closed(loader.get_source(environment(), name)[0])
+    return escape_script(loader.get_source(load_templates(), name)[0])
 
 
 def render_page(content: "Summary") -> str:
     """Return the report as one page; the same summary gives the same bytes."""
-    scripts = {"early": asset("theme.js"), "drawing": drawing_script(), "late": asset("page.js")}
-    allowed = " ".join(f"'sha256-{fingerprint(script)}'" for script in scripts.values())
-    values: dict[str, Any] = {name: Markup(text) for name, text in scripts.items()}  # ours, and known by their hash
+    scripts = {"early": read_asset("theme.js"), "drawing": drawing_script(), "late": read_asset("page.js")}
+    allowed = " ".join(f"'sha256-{hash_script(script)}'" for script in scripts.values())
+    values: dict[str, Any] = {name: Markup(text) for name, text in scripts.items()}  # our own, allowed by their hashes
     return (
-        environment()
+        load_templates()
         .get_template("report.html")
         .render(
             report=content,
             policy=POLICY.format(scripts=allowed),
-            style=Markup(asset("page.css")),
-            themes=Markup(embedded(THEMES)),
-            json=lambda text: Markup(embedded(text)),
+            style=Markup(read_asset("page.css")),
+            themes=Markup(embed_json(THEMES)),
+            json=lambda text: Markup(embed_json(text)),
             raw=Markup,
             **values,
         )
     )
 
 
-def fingerprint(script: str) -> str:
-    """Return the hash by which a policy knows a script."""
+def hash_script(script: str) -> str:
+    """Return the hash of a script for the content security policy."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,7 +1,7 @@
-"""Everything that a report shows, computed once; what cannot be computed comes with the reason.
+"""Everything that a report shows, computed once; a part that cannot be computed has a reason instead.
 
 The parts whose cost grows with the square of the entries are reduced for large data, then left out, and the page
-names the command that does them in full.
+names the command that computes them in full.
 """
 
 import warnings
@@ -23,13 +23,14 @@ from nashboard.evaluation.stress.stress import Stress
 from nashboard.ranking.trial import Trials
 
 T = TypeVar("T")
-FULL = 30  # entries up to which noisy copies are tried, each of which is evaluated anew
-MOST_ATTACKED = 120  # entries beyond which the search for the fewest copies that put an agent first is left out
-MOST_AUDITED = 250  # entries beyond which the audit, which solves a game without each of them, is left to its command
-MOST_STRESSED = 1000  # entries beyond which the stress test is
-MOST_DECOMPOSED = 2000  # agents beyond which planes and cycles are
+# the largest number of entries for each part of a report; beyond it the part is left to its command
+FULL = 30  # noisy copies, each of which needs another evaluation
+MOST_ATTACKED = 120  # the search for the fewest copies that put an agent first
+MOST_AUDITED = 250  # the audit, which solves a game without each entry
+MOST_STRESSED = 1000  # the stress test
+MOST_DECOMPOSED = 2000  # planes and cycles (agents)
 FEW_COPIES = (1, 10, 100)
-MOST_RANKED = 60  # entries beyond which the comparison of methods is left to its command
+MOST_RANKED = 60  # the comparison of methods
 REPORTED = (  # methods that a report compares: those that take no time
     "nash", "elo", "hodge", "uniform", "mean", "win_rate", "borda", "copeland", "schulze", "pagerank",
 )  # fmt: skip
@@ -39,7 +40,7 @@ Saying = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Findings:
-    """An evaluation and its analyses; None where ``missing`` has the reason, under the same name.
+    """An evaluation and its analyses; for those that are None, ``missing`` has the reason under the same name.
 
     For scores, ``payoffs``, ``hodge`` and ``schur`` count every task as a game between every two agents. ``segments``
     are evaluations of parts of the data, ``notes`` the warnings of each step.
@@ -59,13 +60,13 @@ class Findings:
 
     @property
     def ladder(self) -> bool:
-        """Whether one rating per agent explains the games: what it leaves over is within noise."""
+        """Whether one rating per agent explains the games: the residual is within noise."""
         audited = None if self.audit is None else self.audit.transitivity
         return audited is not None and not audited.untold and not audited.cyclic
 
 
 class Steps:
-    """Runs one step after the other, and keeps the reasons of those that fail and their warnings."""
+    """Runs the steps of an analysis, and keeps their warnings and the reasons of those that fail."""
 
     def __init__(self, say: Saying) -> None:
         self.say = say
@@ -73,43 +74,43 @@ class Steps:
         self.notes: dict[str, tuple[str, ...]] = {}
 
     def run(self, name: str, what: str, step: Callable[[], T], unless: str = "") -> T | None:
-        """Return what a step finds, or None and keep why."""
+        """Return the result of a step, or None, and then keep the reason."""
         if unless:
             self.missing[name] = unless
             return None
         self.say(what)
         try:
-            with warnings.catch_warnings(record=True) as said:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                found = step()
+                result = step()
         except NashboardError as error:
             self.missing[name] = str(error)
             return None
-        self.notes[name] = tuple(dict.fromkeys(str(one.message) for one in said))
-        return found
+        self.notes[name] = tuple(dict.fromkeys(str(one.message) for one in caught))
+        return result
 
 
 def find_everything(evaluation: Evaluation, say: Saying, segments: Mapping[str, Evaluation] | None = None) -> Findings:
     """Compute everything that the data allow and their size permits."""
     problem, data, steps = evaluation.problem, evaluation.data, Steps(say)
-    n, n_agents = size(evaluation), len(evaluation.agents)
+    n, n_agents = count_entries(evaluation), len(evaluation.agents)
     unknown = NO_DATA if data is None else ""
-    wide = unknown or too_many(n_agents, MOST_DECOMPOSED, "nashboard hodge") or (FEW if n_agents < 3 else "")
+    wide = unknown or explain_limit(n_agents, MOST_DECOMPOSED, "nashboard hodge") or (FEW if n_agents < 3 else "")
     audit = steps.run(
         "audit",
         "Checking what to trust ...",
         lambda: evaluation.audit(),
-        unknown or too_many(n, MOST_AUDITED, "nashboard audit"),
+        unknown or explain_limit(n, MOST_AUDITED, "nashboard audit"),
     )
     stress = steps.run(
         "stress",
         "Entering copies ...",
-        lambda: stressed(evaluation, n),
-        unknown or too_many(n, MOST_STRESSED, "nashboard stress"),
+        lambda: run_stress(evaluation, n),
+        unknown or explain_limit(n, MOST_STRESSED, "nashboard stress"),
     )
-    games = steps.run("hodge", "Looking for cycles ...", lambda: who_beat_whom(problem), wide)
+    games = steps.run("hodge", "Looking for cycles ...", lambda: list_games(problem), wide)
     expected = steps.run(
-        "payoffs", "Looking for cycles ...", lambda: expected_payoffs(problem), wide or MISSING * (games is None)
+        "payoffs", "Looking for cycles ...", lambda: compute_payoffs(problem), wide or MISSING * (games is None)
     )
     return Findings(
         evaluation=evaluation,
@@ -123,14 +124,14 @@ def find_everything(evaluation: Evaluation, say: Saying, segments: Mapping[str, 
         latent=steps.run(
             "latent",
             "Looking for what tasks test ...",
-            lambda: latent(required(problem).scaled, k=2),
+            lambda: latent(require_problem(problem).scaled, k=2),
             NO_TASKS if evaluation.task_board is None else unknown,
         ),
         methods=steps.run(
             "methods",
             "Ranking by other methods ...",
             lambda: evaluation.second_opinions(REPORTED, quick=True),
-            unknown or too_many(n, MOST_RANKED, "nashboard methods"),
+            unknown or explain_limit(n, MOST_RANKED, "nashboard methods"),
         ),
         segments=segments or {},
         missing=steps.missing,
@@ -145,21 +146,21 @@ FEW = "This needs at least three agents."
 MISSING = "The agents cannot all be compared."
 
 
-def too_many(n: int, most: int, command: str) -> str:
-    """Return why a part is left to its command for so many entries; empty where it is not."""
+def explain_limit(n: int, most: int, command: str) -> str:
+    """Return why a part is left to its command for this number of entries; empty if it is not."""
     if n <= most:
         return ""
     return f"There are {n:,} entries; a report does this for up to {most:,}. The command {command} does it for more."
 
 
-def size(evaluation: Evaluation) -> int:
-    """Return how many entries there are on the longer side."""
+def count_entries(evaluation: Evaluation) -> int:
+    """Return the number of agents or of tasks, whichever is larger."""
     tasks = evaluation.task_board
     return max(len(evaluation.agents), 0 if tasks is None else len(tasks.names))
 
 
-def stressed(evaluation: Evaluation, n: int) -> Stress:
-    """Enter copies: everything is tried for small data, and only the main experiment for large data."""
+def run_stress(evaluation: Evaluation, n: int) -> Stress:
+    """Run the stress test: in full for small data, and only its main experiment for large data."""
     options: dict[str, Any] = {}
     if n > FULL:
         options = {"draws": 0}
@@ -167,26 +168,26 @@ def stressed(evaluation: Evaluation, n: int) -> Stress:
             options["targets"] = [evaluation.board.names[evaluation.board.order[1]]]
     if n > MOST_ATTACKED:
         options |= {"copies": FEW_COPIES, "targets": []}
-    found: Stress = evaluation.stress(**options)
-    return found
+    result: Stress = evaluation.stress(**options)
+    return result
 
 
-def required(problem: Problem | None) -> Problem:
+def require_problem(problem: Problem | None) -> Problem:
     """Return the problem of an evaluation that has its data."""
     assert problem is not None
     return problem
 
 
-def who_beat_whom(problem: Problem | None) -> Matches | Payoffs:
-    """Return the games: for scores every task is a game between every two agents."""
-    data = required(problem).data
-    return task_games(required(problem).scaled) if isinstance(data, Scores) else data
+def list_games(problem: Problem | None) -> Matches | Payoffs:
+    """Return the data as games: for scores every task is a game between every two agents."""
+    data = require_problem(problem).data
+    return task_games(require_problem(problem).scaled) if isinstance(data, Scores) else data
 
 
-def expected_payoffs(problem: Problem | None) -> Payoffs:
+def compute_payoffs(problem: Problem | None) -> Payoffs:
     """Return the expected payoffs between all agents; for scores, of games in which every task is one."""
-    data = required(problem).data
+    data = require_problem(problem).data
     if isinstance(data, Scores):
-        return payoffs(task_games(required(problem).scaled), fill="model")
-    scale = "logit" if required(problem).unit == LOG_ODDS else "given"
-    return Payoffs(agents=data.agents, A=required(problem).full_payoffs(), scale=scale, made="posterior mean")
+        return payoffs(task_games(require_problem(problem).scaled), fill="model")
+    scale = "logit" if require_problem(problem).unit == LOG_ODDS else "given"
+    return Payoffs(agents=data.agents, A=require_problem(problem).full_payoffs(), scale=scale, made="posterior mean")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from nashboard import charts
 from nashboard.algebra.hodge import Hodge
 from nashboard.evaluation.audit.redundancy import Redundancy
-from nashboard.report.blocks import Fold, Heading, Part, Section, Sentences, capital, draw, grid
+from nashboard.report.blocks import Fold, Heading, Part, Section, Sentences, capitalise, draw, make_grid
 from nashboard.report.findings import Findings
 
 TOP = 30  # rows of a forest plot
@@ -27,7 +27,7 @@ def show_tasks(found: Findings) -> Section | None:
         ),
         parts=(
             draw("chart-tasks", charts.tasks, evaluation, top=TOP, narrow="first"),
-            grid(
+            make_grid(
                 replace(evaluation.tasks("all"), title=""),
                 "all-tasks",
                 caption="All tasks, hardest first",
@@ -41,7 +41,7 @@ def show_tasks(found: Findings) -> Section | None:
 
 
 def show_skills(found: Findings) -> Section | None:
-    """Return what tasks measure beyond an average, if there are tasks."""
+    """Return the section on what tasks measure beyond an average, if there are tasks."""
     if found.evaluation.task_board is None:
         return None
     chart = () if found.latent is None else (draw("chart-skills", charts.latent, found.latent),)
@@ -57,18 +57,18 @@ def show_skills(found: Findings) -> Section | None:
             "A task that points the wrong way is passed by agents that fail elsewhere; often the direction of its "
             "scores is wrong.",
         ),
-        parts=(*chart, *task_quality(found)),
+        parts=(*chart, *describe_task_quality(found)),
     )
 
 
-def task_quality(found: Findings) -> tuple[Part, ...]:
-    """Return what is known about the quality of each task."""
+def describe_task_quality(found: Findings) -> tuple[Part, ...]:
+    """Return the findings on the quality of each task."""
     if found.audit is None or not found.audit.tasks:
         return (Sentences(lines=(found.missing.get("audit", ""),), tone="missing"),)
     tested = found.audit.tasks[0]
     return (
-        Sentences(lines=tuple(map(capital, tested.sentences()))),
-        grid(
+        Sentences(lines=tuple(map(capitalise, tested.sentences()))),
+        make_grid(
             tested.component_table(),
             "components",
             caption="The strongest skills beyond an average, with the agents and tasks at their ends",
@@ -76,13 +76,13 @@ def task_quality(found: Findings) -> tuple[Part, ...]:
         ),
         Fold(
             title="Quality of each task",
-            parts=(grid(tested.table(), "task-quality", caption="All tasks, failed ones first", things="tasks"),),
+            parts=(make_grid(tested.table(), "task-quality", caption="All tasks, failed ones first", things="tasks"),),
         ),
     )
 
 
 BARE = "The data are payoffs, which have no games or tasks to compare."
-CELLS = 40  # rows of a map: with more of them the file grows and names cannot be read
+CELLS = 40  # rows of a map: with more of them names are not readable
 
 
 def show_redundancy(found: Findings) -> Section:
@@ -98,30 +98,30 @@ def show_redundancy(found: Findings) -> Section:
             "Exact copies do not move this board. They do move plain averages and Elo ratings: the tables show what "
             "would change if every group counted once.",
         ),
-        parts=tuple(part for one in found.audit.redundancy for part in parts_of_kind(one))
+        parts=tuple(part for one in found.audit.redundancy for part in describe_redundancy(one))
         if found.audit is not None and found.audit.redundancy
-        else known_copies(found),
+        else list_known_copies(found),
     )
 
 
-def parts_of_kind(one: Redundancy) -> tuple[Part, ...]:
+def describe_redundancy(one: Redundancy) -> tuple[Part, ...]:
     """Return the redundancy among agents, or among tasks."""
-    pairs = grid(one.table(), f"alike-{one.kind}", caption=f"The most similar {one.kind}", things="pairs")
+    pairs = make_grid(one.table(), f"alike-{one.kind}", caption=f"The most similar {one.kind}", things="pairs")
     fold: tuple[Part, ...] = (pairs,)
     merged = one.merge_table()
     if merged.rows:
         caption = f"What changes if copies among {one.kind} are merged"
-        fold += (grid(merged, f"merged-{one.kind}", caption=caption, things="methods"),)
+        fold += (make_grid(merged, f"merged-{one.kind}", caption=caption, things="methods"),)
     several = len(one.names) > 1
     return (
         Heading(text=one.kind.capitalize()),
-        Sentences(lines=tuple(map(capital, one.sentences()))),
+        Sentences(lines=tuple(map(capitalise, one.sentences()))),
         *((draw(f"chart-alike-{one.kind}", charts.redundancy, one, top=CELLS),) if several else ()),
         Fold(title=f"The most similar {one.kind}, pair by pair", parts=fold),
     )
 
 
-def known_copies(found: Findings) -> tuple[Part, ...]:
+def list_known_copies(found: Findings) -> tuple[Part, ...]:
     """Return the exact copies that the result itself contains."""
     evaluation = found.evaluation
     groups = [*evaluation.clone_groups, *evaluation.task_clone_groups]
@@ -133,7 +133,7 @@ def known_copies(found: Findings) -> tuple[Part, ...]:
 
 
 def show_cycles(found: Findings) -> Section:
-    """Return how much ratings explain, and the strongest cycles."""
+    """Return the section on the share that ratings explain, and on the strongest cycles."""
     return Section(
         key="cycles",
         title="Cycles",
@@ -144,7 +144,7 @@ def show_cycles(found: Findings) -> Section:
             *((PLANE_WORDS,) * (not found.ladder)),
             *(("Every task counts as a game between every two agents.",) * (found.evaluation.kind == "scores")),
         ),
-        parts=(*cycle_words(found), *cycle_charts(found)),
+        parts=(*describe_cycles(found), *draw_cycles(found)),
     )
 
 
@@ -154,20 +154,20 @@ PLANE_WORDS = (
 )
 
 
-def cycle_words(found: Findings) -> tuple[Part, ...]:
+def describe_cycles(found: Findings) -> tuple[Part, ...]:
     """Return the sentences and the table about cycles."""
     ladder = None if found.audit is None else found.audit.transitivity
     if ladder is not None:
         caption = "The strongest cycles" + ", each within noise" * (not ladder.beyond_luck)
-        shown = grid(ladder.table(), "cycles-table", caption=caption, things="cycles")
-        return (Sentences(lines=tuple(map(capital, ladder.sentences()))), *((shown,) if shown.rows else ()))
+        table = make_grid(ladder.table(), "cycles-table", caption=caption, things="cycles")
+        return (Sentences(lines=tuple(map(capitalise, ladder.sentences()))), *((table,) if table.rows else ()))
     if found.hodge is not None:
-        return (Sentences(lines=explained_share(found.hodge)),)
+        return (Sentences(lines=describe_share(found.hodge)),)
     return (Sentences(lines=(found.missing["hodge"],), tone="missing"),)
 
 
-def explained_share(flow: Hodge) -> tuple[str, ...]:
-    """Return how much ratings explain, for payoffs without games."""
+def describe_share(flow: Hodge) -> tuple[str, ...]:
+    """Return the share that ratings explain, for payoffs without games."""
     share = f"Ratings explain {flow.transitivity:.1%} of the payoffs."
     strongest = flow.cycles(3)
     if not strongest:
@@ -175,16 +175,16 @@ def explained_share(flow: Hodge) -> tuple[str, ...]:
     return (share, *(f"Cycle: {' > '.join((*one.agents, one.agents[0]))}." for one in strongest))
 
 
-def cycle_charts(found: Findings) -> tuple[Part, ...]:
+def draw_cycles(found: Findings) -> tuple[Part, ...]:
     """Return the charts of cycles, planes and payoffs; a ladder has no plane and no cyclic part beyond noise."""
-    drawn: list[Part] = []
+    parts: list[Part] = []
     if found.hodge is not None and found.hodge.cycles(1):
-        drawn.append(draw("chart-cycles", charts.cycles, found.audit or found.hodge))
+        parts.append(draw("chart-cycles", charts.cycles, found.audit or found.hodge))
     if found.schur is not None and not found.ladder:
-        drawn.append(draw("chart-plane", charts.plane, found.schur))
+        parts.append(draw("chart-plane", charts.plane, found.schur))
     if found.payoffs is not None:
         order = found.evaluation.board
-        drawn.append(draw("chart-payoffs", charts.payoff_map, found.payoffs, order=order, top=CELLS))
+        parts.append(draw("chart-payoffs", charts.payoff_map, found.payoffs, order=order, top=CELLS))
         if not found.ladder:
-            drawn.append(draw("chart-cyclic", charts.payoff_map, found.payoffs, order=order, part="cyclic", top=CELLS))
-    return tuple(drawn)
+            parts.append(draw("chart-cyclic", charts.payoff_map, found.payoffs, order=order, part="cyclic", top=CELLS))
+    return tuple(parts)

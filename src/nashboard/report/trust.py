@@ -1,15 +1,15 @@
-"""What to trust: the checks of the audit, the stress test with copies, and what other methods say."""
+"""What to trust: the checks of the audit, the stress test with copies, and the comparison with other methods."""
 
 from nashboard import charts
-from nashboard.evaluation.audit.checks import Check, equilibrium_checks, worst_first
+from nashboard.evaluation.audit.checks import Check, equilibrium_checks, sort_checks
 from nashboard.evaluation.evaluation import Evaluation
 from nashboard.ranking.registry import methods
-from nashboard.report.blocks import Checks, Fold, Part, Section, Sentences, capital, draw, grid
-from nashboard.report.findings import FULL, MOST_ATTACKED, Findings, size
+from nashboard.report.blocks import Checks, Fold, Part, Section, Sentences, capitalise, draw, make_grid
+from nashboard.report.findings import FULL, MOST_ATTACKED, Findings, count_entries
 
 
 def show_checks(found: Findings) -> Section:
-    """Return what was checked, and how far the board can be relied on."""
+    """Return the section on the checks of data and result."""
     return Section(
         key="trust",
         title="Checks",
@@ -19,21 +19,17 @@ def show_checks(found: Findings) -> Section:
             "means that these data cannot answer it.",
             "An agent or task is decisive if first place changes without it.",
         ),
-        parts=(
-            Checks(checks=own_or_audited(found)),
-            *missing_checks(found),
-            *decisive_entries(found),
-        ),
+        parts=(Checks(checks=list_checks(found)), *note_missing_checks(found), *show_importance(found)),
     )
 
 
-def own_or_audited(found: Findings) -> tuple[Check, ...]:
-    """Return the checks of the audit, or those that the result itself allows, failed ones first."""
-    return tuple(worst_first(own_checks(found.evaluation) if found.audit is None else found.audit.checks))
+def list_checks(found: Findings) -> tuple[Check, ...]:
+    """Return the checks of the audit, or those that are possible without the data, failed ones first."""
+    return tuple(sort_checks(check_result(found.evaluation) if found.audit is None else found.audit.checks))
 
 
-def own_checks(evaluation: Evaluation) -> tuple[Check, ...]:
-    """Return what can be checked without the data."""
+def check_result(evaluation: Evaluation) -> tuple[Check, ...]:
+    """Return the checks that are possible without the data."""
     exact = evaluation.certificates
     kinds = [("agents", evaluation.clone_groups)]
     if evaluation.task_board is not None:
@@ -50,7 +46,7 @@ def own_checks(evaluation: Evaluation) -> tuple[Check, ...]:
     ) + equilibrium_checks(exact["unique"], exact["exploitability"] / (exact["scale"] or 1.0), exact["residual"])
 
 
-def missing_checks(found: Findings) -> tuple[Part, ...]:
+def note_missing_checks(found: Findings) -> tuple[Part, ...]:
     """Return notes about the checks, or why most are missing."""
     if found.audit is None:
         return (Sentences(lines=(f"The other checks are missing. {found.missing['audit']}",), tone="missing"),)
@@ -58,8 +54,8 @@ def missing_checks(found: Findings) -> tuple[Part, ...]:
     return (Sentences(lines=lines, tone="missing", title="About these checks"),) if lines else ()
 
 
-def decisive_entries(found: Findings) -> tuple[Part, ...]:
-    """Return what changes without each of the entries."""
+def show_importance(found: Findings) -> tuple[Part, ...]:
+    """Return what changes without each entry."""
     if found.audit is None:
         return ()
     return tuple(
@@ -67,7 +63,7 @@ def decisive_entries(found: Findings) -> tuple[Part, ...]:
             title=f"Importance of each of the {part.kind}",
             parts=(
                 Sentences(lines=part.sentences()),
-                grid(
+                make_grid(
                     part.table(),
                     f"important-{part.kind}",
                     caption=f"What changes without each of the {part.kind}",
@@ -80,7 +76,7 @@ def decisive_entries(found: Findings) -> tuple[Part, ...]:
 
 
 def show_copies(found: Findings) -> Section:
-    """Return what copies move."""
+    """Return the section on the stress test."""
     return Section(
         key="stress",
         title="Stress test",
@@ -93,43 +89,43 @@ def show_copies(found: Findings) -> Section:
             "Noisy copies have results of their own, with the same strength. They can move any ranking, this one too; "
             "where the noise is known, that was measured.",
         ),
-        parts=tuple(outcome(found)),
+        parts=tuple(show_stress(found)),
     )
 
 
-def outcome(found: Findings) -> list[Part]:
-    """Return the results of the test."""
+def show_stress(found: Findings) -> list[Part]:
+    """Return the results of the stress test."""
     tested = found.stress
     if tested is None:
         return [Sentences(lines=(found.missing["stress"],), tone="missing")]
     every = tested.tables()
-    shown: list[Part] = [
-        Sentences(lines=tuple(map(capital, tested.verdict()))),
+    parts: list[Part] = [
+        Sentences(lines=tuple(map(capitalise, tested.verdict()))),
         draw("chart-stress", charts.stress, tested),
     ]
     if "attacks" in every:
         caption = "The smallest number of copies that puts an agent first"
-        shown.append(grid(every["attacks"], "attacks", caption=caption, things="attacks"))
+        parts.append(make_grid(every["attacks"], "attacks", caption=caption, things="attacks"))
     of = ", ".join(tested.cloned)
-    exact = grid(every["exact"], "exact", caption=f"Exact copies of {of} ({tested.choice})", things="tries")
-    shown.append(Fold(title="Exact copies, step by step", parts=(exact,)))
+    exact = make_grid(every["exact"], "exact", caption=f"Exact copies of {of} ({tested.choice})", things="tries")
+    parts.append(Fold(title="Exact copies, step by step", parts=(exact,)))
     if "noisy" in every:
-        noisy = grid(every["noisy"], "noisy", caption=f"Noisy copies of {of}", things="tries")
-        shown.append(Fold(title="Noisy copies", parts=(noisy,)))
+        noisy = make_grid(every["noisy"], "noisy", caption=f"Noisy copies of {of}", things="tries")
+        parts.append(Fold(title="Noisy copies", parts=(noisy,)))
     notes = [*tested.notes, *found.notes["stress"]]
-    if size(found.evaluation) > MOST_ATTACKED:
+    if count_entries(found.evaluation) > MOST_ATTACKED:
         notes.append(
             f"With more than {MOST_ATTACKED} entries only exact copies are tried; nashboard stress tries more."
         )
-    elif size(found.evaluation) > FULL:
+    elif count_entries(found.evaluation) > FULL:
         notes.append(f"With more than {FULL} entries a report tries no noisy copies; nashboard stress does.")
     if notes:
-        shown.append(Sentences(lines=tuple(map(capital, notes)), tone="missing", title="About this test"))
-    return shown
+        parts.append(Sentences(lines=tuple(map(capitalise, notes)), tone="missing", title="About this test"))
+    return parts
 
 
 def show_methods(found: Findings) -> Section:
-    """Return whether other methods agree."""
+    """Return the section on whether other methods agree."""
     return Section(
         key="methods",
         title="Do other methods agree?",
@@ -142,21 +138,21 @@ def show_methods(found: Findings) -> Section:
             "and leaving out an agent that is not first. A method that can be moved in this way can be gamed.",
             "Kendall is the rank correlation with the board: 1 is the same order, 0 is no relation.",
         ),
-        parts=tuple(opinions(found)),
+        parts=tuple(compare_methods(found)),
     )
 
 
-def opinions(found: Findings) -> list[Part]:
+def compare_methods(found: Findings) -> list[Part]:
     """Return the sentence, the chart and the table."""
     trials = found.methods
     if trials is None:
         return [Sentences(lines=(found.missing["methods"],), tone="missing")]
     table = trials.table()
-    sentence = trials.summary()
+
     shown, known = len(trials.trials), len(methods())
     caption = f"The {shown} fastest of {known} methods; `nashboard methods FILE` compares all"
     return [
-        Sentences(lines=(f"{sentence[:1].upper()}{sentence[1:]}.",)),
+        Sentences(lines=(f"{capitalise(trials.summary())}.",)),
         draw("chart-methods", charts.method_ranks, trials),
-        grid(table, "methods-table", caption=caption, things="methods", notes=table.notes[1:]),
+        make_grid(table, "methods-table", caption=caption, things="methods", notes=table.notes[1:]),
     ]

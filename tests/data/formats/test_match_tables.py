@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -227,3 +228,51 @@ def test_a_bad_count_is_refused_with_its_row_also_after_a_blank_line(tmp_path: P
         nb.InputError, match=r"pairs.csv', data row 3 \('q' against 'r'\), column 'wins' is missing: a count must be"
     ):
         nb.read_matches(tmp_path / "pairs.csv")
+
+
+def rates_of(games: int, *, both: bool, seed: int) -> tuple[dict[str, list[object]], nb.Matches]:
+    """Return win rates of 5 agents as a table, from one side or both, and the same games as counts."""
+    rng = np.random.default_rng(seed)
+    strength = rng.normal(0, 0.5, 5)
+    won = np.triu(rng.binomial(games, 1 / (1 + np.exp(strength - strength[:, None]))), 1)
+    W = won + np.tril((games - won).T, -1)
+    pairs = [(i, j) for i in range(5) for j in range(5) if (i != j if both else i < j)]
+    table: dict[str, list[object]] = {
+        "policy": [f"p{i}" for i, _ in pairs],
+        "opponent": [f"p{j}" for _, j in pairs],
+        "winrate": [W[i, j] / games for i, j in pairs],
+        "n": [games for _ in pairs],
+    }
+    return table, nb.Matches.from_counts(W, [f"p{i}" for i in range(5)])
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_win_rates_with_numbers_of_games_are_as_uncertain_as_the_games(both: bool) -> None:
+    table, counts = rates_of(100, both=both, seed=1)
+    read = nb.read_matches(table)
+    np.testing.assert_allclose(read.wins, counts.wins, atol=1e-9)
+    np.testing.assert_allclose(read.losses, counts.losses, atol=1e-9)
+    assert read.fractions is None
+    np.testing.assert_allclose(nb.elo(read).stderr, nb.elo(counts).stderr, rtol=1e-6)
+    assert read.n_games == 1000
+    assert any("seen by the other agent" in str(part) for part in read.origin.left_out) is both
+
+
+def test_an_even_win_rate_is_no_row_of_draws() -> None:
+    read = nb.read_matches({"policy": ["a", "b"], "opponent": ["b", "c"], "winrate": [0.5, 0.7], "n": [100, 100]})
+    assert read.draws.sum() == 0
+    np.testing.assert_allclose(read.wins, [50, 70])
+
+
+def test_a_share_of_the_point_that_counts_as_many_games_is_a_win_rate() -> None:
+    table = {"model_a": ["a", "b"], "model_b": ["b", "c"], "outcome": [0.63, 0.3], "weight": [100, 1]}
+    read = nb.read_matches(table)
+    assert read.fractions is not None
+    np.testing.assert_allclose(read.fractions, [0.0, 0.21])
+
+
+def test_win_rates_without_numbers_of_games_have_no_intervals() -> None:
+    read = nb.read_matches({"policy": ["a", "b", "a"], "opponent": ["b", "c", "c"], "winrate": [0.6, 0.7, 0.8]})
+    found = nb.evaluate(read)
+    assert found.posterior.draws == 1
+    assert "there are no intervals" in " ".join(found.warnings)

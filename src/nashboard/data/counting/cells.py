@@ -16,7 +16,7 @@ from nashboard._text import listed, rows_have
 from nashboard._types import Floats, Ints
 from nashboard.data.origin import LeftOut, Origin
 from nashboard.data.scores import Scores
-from nashboard.data.table.columns import Directions, list_names, match_names
+from nashboard.data.table.columns import Directions, has_low_arrow, list_names, match_names
 from nashboard.errors import InputError
 
 MOST_RUNS = 1_000_000  # single scores that are kept beside their means
@@ -151,13 +151,13 @@ def name_source(source: str) -> Iterator[None]:
 def find_directions(
     tasks: Sequence[str], asked: Directions, source: str, *, said: Mapping[str, bool]
 ) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return for each task whether lower is better: as asked, else as the file says, else no."""
+    """Return for each task whether lower is better: as asked, else as the file or an arrow in its name says."""
     if isinstance(asked, bool):
         return np.full(len(tasks), asked)
     if asked is not None:
         low = set(match_names(list_names(asked), tasks, source, "task"))
         return np.array([task in low for task in tasks])
-    return np.array([said.get(task, False) for task in tasks])
+    return np.array([said.get(task, has_low_arrow(task)) for task in tasks])
 
 
 def refuse_two_directions(cells: pl.DataFrame, source: str) -> None:
@@ -174,6 +174,16 @@ def refuse_torn(tasks: pl.Series, source: str) -> None:
             hint="pass {option}",
             option="lower_is_better",
         )
+
+
+def refuse_mixed_units(found: Mapping[str, tuple[int, int]], source: str) -> None:
+    """Raise an error where some scores of a task are percentages and others are not; ``found`` counts both."""
+    for task, (marked, others) in found.items():
+        if marked and others:
+            raise InputError(
+                f"{source!r}: {marked:,} of {marked + others:,} scores on {task!r} have a per cent sign and the others "
+                f"have none: write all in one way"
+            )
 
 
 def refuse_mixed_metrics(used: Sequence[tuple[str, str, str]], where: str) -> None:

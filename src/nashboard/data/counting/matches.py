@@ -10,14 +10,13 @@ import numpy as np
 import polars as pl
 
 from nashboard._text import listed, number_of, rows_have, shortened
-from nashboard.data.counting.outcomes import SKIP, UNFINISHED, describe_first
+from nashboard.data.counting.outcomes import SKIP, describe_first
 from nashboard.data.counting.pairs import UNKNOWN, MatchTable, PairCounts, code_neutral, count_pairs, make_rows
 from nashboard.data.games import Games
 from nashboard.data.matches import Clusters, Matches, Sides
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
 from nashboard.data.segments import Segments, read_each, split_by_value
 from nashboard.data.table.exact_sums import Totals, add_exactly
-from nashboard.data.table.table import column
 from nashboard.data.table.values import as_number, as_text, describe_values, is_blank, is_sound_weight
 from nashboard.data.validation import TWO_SPELLINGS, look_alikes
 from nashboard.errors import InputError
@@ -170,10 +169,10 @@ def make_matches(result: PairCounts) -> Matches:
 
 def describe_ignored(result: PairCounts) -> str:
     """Return why matches with a known label are left out."""
-    if result.words is None or result.table.rules or not {*result.words.ignored} <= {UNFINISHED, ""}:
+    if result.words is None or result.table.rules:
         return "outcomes= ignores their label"
-    open_ones = UNFINISHED in result.words.ignored
-    return f"they were not finished ({UNFINISHED})" if open_ones else f"no score in {result.table.outcome!r}"
+    words = ", ".join(filter(None, result.words.ignored))
+    return f"they were not finished ({words})" if words else f"no score in {result.table.outcome!r}"
 
 
 def describe_columns(result: PairCounts) -> tuple[Fact, ...]:
@@ -249,7 +248,7 @@ def refuse_weights(table: MatchTable, kept: pl.DataFrame) -> None:
     """Raise an error where a weight is missing, negative or not finite."""
     if bad := int(kept["unsound"].sum()):
         assert table.weight is not None
-        weight = column(table.frame, table.weight).cast(nw.Float64)
+        weight = as_number(table.frame, table.weight)
         what = f", column {table.weight!r}: {rows_have(bad)} a weight that is missing, negative or not finite"
         refuse_rows(table, weight.is_null() | ~is_sound_weight(weight), bad, what)
 

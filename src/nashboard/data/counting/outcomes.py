@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._text import closest, listed, number_of, shortened
+from nashboard._text import find_closest, listed, number_of, shortened
 from nashboard.data.table.columns import AGENT_WORDS, BESIDE_AGENTS, OPPOSITES, find_side_words, split_words
 from nashboard.data.table.values import find_number
 from nashboard.errors import InputError
@@ -36,13 +36,18 @@ WORDS |= {
     for agent in ("model", "agent", "player", "team", "competitor", "generator")
     for side in "ab12"
 }
-UNFINISHED = "*"  # as PGN writes an open result: such a match is left out and counted, unless a rule says otherwise
+UNFINISHED = "*"  # as PGN writes an open result
+NOT_PLAYED = frozenset((  # such matches are left out and counted, unless a rule says otherwise
+    UNFINISHED, "nc", "no_contest", "no_result", "nr", "n/r", "abandoned", "cancelled", "canceled", "postponed", "void",
+))  # fmt: skip
 MOST_SHARES = 1000  # different shares of a point in one column of labels; each is a term of the counting query
 # A label may say the side with other words: ``model_a``, ``Assistant B wins``, ``both bad``, ``Response 1 is better``.
-BESIDE_SIDE = AGENT_WORDS | BESIDE_AGENTS | {"assistant", "option", "candidate", "wins", "won", "win", "is", "better"}
+BESIDE_SIDE = AGENT_WORDS | BESIDE_AGENTS | frozenset((
+    "option", "wins", "won", "win", "is", "better", "much", "slightly", "significantly", "somewhat", "clearly",
+))  # fmt: skip
 BESIDE_DRAW = frozenset((
     "tie", "tied", "draw", "drawn", "both", "bad", "good", "bothbad", "bothgood", "equal", "equally", "same", "similar",
-    "neither", "vote",
+    "neither", "vote", "about", "the",
 ))  # fmt: skip
 GO = re.compile(r"([bw])\+.*")  # how SGF writes who won, and by how much: B+R, W+3.5
 TWO_NUMBERS = re.compile(r"(\d{1,3}) ?[-–:] ?(\d{1,3})")  # what the two sides scored
@@ -99,6 +104,7 @@ def fold_loosely(word: str) -> str:
 
 KNOWN = {fold_label(word): outcome for word, outcome in WORDS.items()}
 ZERO_OR_ONE = {fold_label("0"), fold_label("1")}
+PLACES = {"winner", "choice", "chosen", "preferred"}  # last words of columns that say which one, perhaps by its number
 RESULTS = {"outcome", "result", "score", "win", "won"}  # words of columns that say what the first agent took
 
 
@@ -147,7 +153,7 @@ class Question:
     @property
     def may_name_places(self) -> bool:
         """Whether 0 and 1 may be the first and the second agent, and not what the first agent took."""
-        return self.numbered or (not self.certain and split_words(self.outcome)[-1:] == ("winner",))
+        return self.numbered or (not self.certain and not PLACES.isdisjoint(split_words(self.outcome)[-1:]))
 
     def are_places(self, seen: Sequence["SeenLabel"]) -> bool:
         """Return whether 0 and 1 are, or may be, the first and the second agent: no other label is a number."""
@@ -248,7 +254,7 @@ def learn_vocabulary(
             else:
                 outcomes[label] = rule
             continue
-        if label not in agents and (word == UNFINISHED or (scored and not word)):
+        if label not in agents and (fold_loosely(word) in NOT_PLAYED or (scored and not word)):
             ignored[label] = None
             continue
         side = find_meaning(label, sides)
@@ -294,7 +300,7 @@ def describe_idle_rule(label: str, rules: Rules, seen: Sequence[SeenLabel], *, r
     """Return the note about a rule for a label that no row has: it may be misspelt."""
     ruled = {fold_label(str(other)) for other in rules}
     others = {entry.label for entry in seen if fold_label(entry.label) not in ruled}
-    near = None if is_number(label) or len(others) > MOST_COMPARED else closest(label, others)
+    near = None if is_number(label) or len(others) > MOST_COMPARED else find_closest(label, others)
     meant = "" if near is None else f" (did you mean {shortened(near)!r}?)"
     what = f"has the label {shortened(label)!r}" if label else "is without an outcome"
     return f"no {rows} {what}{meant}: the rule for it changes nothing"
@@ -358,7 +364,7 @@ def describe_unknown(
     by_count = sorted(labels.items(), key=lambda item: (-item[1], item[0]))
     numbers = all(is_number(label) for label in labels)
     what = f"{source!r}, column {column!r} has {'a number outside [0, 1]' if numbers else 'an unknown outcome'}"
-    words = {label: None if is_number(label) else closest(label, [*sides, *NAMED]) for label in labels}
+    words = {label: None if is_number(label) else find_closest(label, [*sides, *NAMED]) for label in labels}
     shown = ", ".join(
         f"{repr(shortened(label)) if label else 'nothing'} in {number_of(n, 'rows')}{describe_first(where(label), n)}"
         + (f" (did you mean {word!r}?)" if (word := words[label]) else "")

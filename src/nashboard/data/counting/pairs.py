@@ -37,6 +37,7 @@ from nashboard.data.table.values import (
     Filter,
     as_key,
     as_lower,
+    as_number,
     as_text,
     find_cells,
     groups_as_text,
@@ -82,6 +83,7 @@ class MatchTable:
     # columns that a format made up, and the user's columns that they are made of
     made: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     folded: bool = False  # winners are compared with the names of agents without regard to case
+    rates: bool = False  # outcomes are win rates, and weights the numbers of their games
 
     @property
     def source(self) -> str:
@@ -113,7 +115,8 @@ class MatchTable:
 
     def count(self, words: Vocabulary | None) -> pl.DataFrame:
         """Count the pairs; without words the outcome column holds numbers."""
-        return spell_columns(self.table.sum_up(make_totals(self, words)), self.key_kinds)
+        counts = spell_columns(self.table.sum_up(make_totals(self, words)), self.key_kinds)
+        return counts if self.filters else counts.with_columns(left_out=pl.lit(0))
 
     @property
     def keys(self) -> dict[str, str]:
@@ -150,7 +153,6 @@ class PairCounts:
 
 def count_pairs(table: MatchTable) -> PairCounts:
     """Count the matches of a table; labels that nobody knows are an error, unless bad rows are skipped."""
-    refuse_text_weights(table)
     if table.skip_bad:
         table = skip_bad_rows(table)
     rules = with_booleans(check_rules(table.rules), table.table.schema[table.outcome])
@@ -223,8 +225,7 @@ def skip_bad_rows(table: MatchTable) -> MatchTable:
     for side in (table.a, table.b):
         table = table.skip_rows(is_blank(table.frame, side), f"no agent name in {side!r}")
     if (weight := table.weight) is not None:
-        table = with_numbers(table, outcome=False)
-        sound = is_sound_weight(column(table.frame, weight).cast(nw.Float64))
+        sound = is_sound_weight(as_number(table.frame, weight))
         bad = indicate(sound, one=0, zero=1) == 1
         table = table.skip_rows(bad, f"no weight of at least 0 in {weight!r}")
     if table.neutral is not None:
@@ -253,18 +254,6 @@ def with_booleans(rules: Mapping[str, float | None], kind: nw.dtypes.DType) -> d
     return {other[label]: rule for label, rule in rules.items() if label in other} | dict(rules)
 
 
-def refuse_text_weights(table: MatchTable) -> None:
-    """Raise an error where weights are not numbers, although they could be; text files hold text only."""
-    weight = table.weight
-    if weight is None or table.table.is_text or weight in table.table.folders:
-        return
-    kind = table.table.schema[weight]
-    if not kind.is_numeric():
-        raise InputError(
-            f"{table.source!r}, column {weight!r} contains {kind}: a weight is a number; cast the column to numbers"
-        )
-
-
 def count_unexplained(counts: pl.DataFrame) -> int:
     """Return how many kept rows have an outcome that the count could not use."""
     return int(counts.filter(pl.col("left_out") == 0).select(pl.col("rows") - pl.col("understood")).sum().item())
@@ -276,7 +265,7 @@ def with_numbers(table: MatchTable, *, outcome: bool) -> MatchTable:
     if table.table.kind is None or not isinstance(native, pl.LazyFrame):
         return table
     schema = table.table.schema
-    wanted = [name for name in (table.weight,) if name and schema[name] == nw.String]
+    wanted = []
     for name in (table.outcome if outcome else None, table.time):
         if name is not None and schema[name] == nw.String:
             sample = table.table.collect(table.frame.select(name).head(SAMPLE))[name].drop_nulls()
@@ -321,7 +310,7 @@ def make_rows(table: MatchTable, words: Vocabulary | None, more: Mapping[str, nw
     """Return the rows of a table as shares of a point; without words its outcome column holds numbers."""
     frame = table.frame
     # PostgreSQL takes 1.0 for an exact decimal: only a cast makes it a floating-point number
-    weight = (nw.lit(1) if table.weight is None else column(frame, table.weight)).cast(nw.Float64)
+    weight = nw.lit(1).cast(nw.Float64) if table.weight is None else as_number(frame, table.weight)
     split = split_number if words is None else split_name(words) if words.by_name else split_label(words)
     label = label_text(frame, table.outcome) if words else column(frame, table.outcome).cast(nw.Float64)
     columns = {name: as_key(frame, source) for name, source in table.keys.items()} | dict(more)
@@ -337,6 +326,11 @@ def make_rows(table: MatchTable, words: Vocabulary | None, more: Mapping[str, nw
     uneven = {"uneven": indicate(even | nw.col("ignored"), one=0, zero=1)} if table.weighed else {}
     ignored = nw.col("label").is_in(list(words.ignored)) if words and words.ignored else nw.lit(False)
 
+    win, draw, loss = nw.col("win"), nw.col("draw"), nw.col("loss")
+    fraction = nw.when(nw.col("weight") <= 1).then(win * loss).otherwise(nw.lit(0.0))  # of more games it is a win rate
+    if table.rates:
+        win, draw, loss, fraction = win + draw / 2, 0.0 * draw, loss + draw / 2, 0.0 * draw
+
     def share(part: nw.Expr) -> nw.Expr:
         return nw.when(sound_weight & ~nw.col("ignored")).then(part * nw.col("weight")).otherwise(nw.lit(0.0))
 
@@ -344,11 +338,11 @@ def make_rows(table: MatchTable, words: Vocabulary | None, more: Mapping[str, nw
         frame.select(**columns)
         .with_columns(ignored=ignored, **split(nw.col("label")))
         .with_columns(
-            wins=share(nw.col("win")),
-            draws=share(nw.col("draw")),
-            losses=share(nw.col("loss")),
-            fractions=share(nw.col("win") * nw.col("loss")),
-            understood=indicate((nw.col("win") + nw.col("draw") + nw.col("loss") > 0) | nw.col("ignored")),
+            wins=share(win),
+            draws=share(draw),
+            losses=share(loss),
+            fractions=share(fraction),
+            understood=indicate((win + draw + loss > 0) | nw.col("ignored")),
             ignored=indicate(nw.col("ignored")),
             unsound=indicate(sound_weight, one=0, zero=1),
             **uneven,
@@ -364,7 +358,7 @@ def make_totals(table: MatchTable, words: Vocabulary | None) -> Totals:
     squares = () if words is not None and not words.fractions else ("fractions",)
     return Totals(
         rows=make_rows(table, words, {}),
-        keys=("left_out", *table.keys, *(["neutral"] if table.neutral is not None else [])),
+        keys=(*(["left_out"] if table.filters else []), *table.keys, *(["neutral"] if table.neutral else [])),
         sums=(*shares, *marks) if whole else marks,
         fractions=() if whole else (*shares, *squares),
         names=tuple(side for side in ("first", "second") if groups_as_text(table.key_kinds[side])),

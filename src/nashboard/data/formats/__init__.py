@@ -181,4 +181,4 @@ def describe_closest(content: Any) -> str:
         inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         found += [((*path, shortened(str(key))), part) for key, part in inside if isinstance(part, dict | list)]
     is_tree = isinstance(content, dict) and isinstance(next(iter(content.values()), None), dict)
-    return "; closest are scores by agent, but their cells are objects" if is_tree else ""
+    return "; closest are scores by agent, but their cells are lists or objects" if is_tree else ""

@@ -17,8 +17,8 @@ from nashboard.data.table.table import Table
 from nashboard.data.table.values import Filter
 from nashboard.errors import InputError
 
-Game = tuple[str, str, str, str]
-COLUMNS = ("white", "black", "result", "date")
+Game = tuple[str, ...]
+COLUMNS: Game = ("white", "black", "result", "date", "opening")
 TAG = re.compile(r'\[(\w+)\s+"(.*)"\s*\]')
 FINISHED = re.compile(r"Finished game \d+ \((.+) vs (.+)\): (\S+)")
 UNKNOWN = "?"  # as PGN writes a player whose name is not known
@@ -62,9 +62,10 @@ def iterate_pgn(file: PlainFile) -> Iterator[Game]:
 
 
 def name_game(tags: Mapping[str, str]) -> Game:
-    """Return the players, the result and the date of a game by its tags."""
+    """Return the players, the result, the date and the opening of a game by its tags."""
     white, black = tags.get("White", UNKNOWN), tags.get("Black", UNKNOWN)
-    return white, black, tags.get("Result", UNFINISHED), tags.get("Date", UNKNOWN)
+    opening = next((tags[name] for name in ("FEN", "Opening", "ECO") if tags.get(name)), "")
+    return white, black, tags.get("Result", UNFINISHED), tags.get("Date", UNKNOWN), opening
 
 
 def iterate_cutechess(file: PlainFile) -> Iterator[Game]:
@@ -73,7 +74,7 @@ def iterate_cutechess(file: PlainFile) -> Iterator[Game]:
         for line in stream:
             if found := FINISHED.match(line):
                 white, black, result = found.groups()
-                yield white, black, result, ""
+                yield white, black, result, "", ""
 
 
 def read_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], format: str) -> Counted:
@@ -82,7 +83,7 @@ def read_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], form
         raise InputError(f"{source.name!r} is a folder: name the files of games in it, for example with *.pgn")
     if format == "pgn" and source.kind != "pgn":
         raise InputError(f'{source.name!r} contains no PGN game: it has no tag such as [White "name"]')
-    target, number = source.workspace.path("games.csv"), 0
+    target, number, columns = source.workspace.path("games.csv"), 0, COLUMNS[:-1]  # all, once a game has an opening
     with target.open("w", encoding="utf-8", newline="") as copy:
         writer = csv.writer(copy, lineterminator="\n", quoting=csv.QUOTE_ALL)
         writer.writerow(COLUMNS)
@@ -90,17 +91,17 @@ def read_games(source: Input, games: Callable[[PlainFile], Iterator[Game]], form
             for game in games(file):
                 writer.writerow(game)
                 number += 1
+                columns = COLUMNS if game[-1] else columns
     if not number:
         raise InputError(f"{source.name!r} contains no finished game")
-    frame = pl.scan_csv(target, infer_schema=False, null_values=[""]).with_columns(
-        pl.when(~pl.col("date").str.contains("?", literal=True)).then("date")
-    )
+    frame = pl.scan_csv(target, infer_schema=False, null_values=[""]).select(columns)
+    frame = frame.with_columns(pl.when(~pl.col("date").str.contains("?", literal=True)).then("date"))
     dated = frame.select(pl.col("date").null_count()).collect().item() == 0
     if source.options.rows is not None and not dated:  # without all dates games keep the order of the file
         frame = frame.drop("date")
     table = Table(
         name=source.name, engine=format, kind=source.kind if source.kind in ("pgn", "cutechess") else None,
-        frame=nw.from_native(frame), columns=COLUMNS, files=(PlainFile(path=target, name=source.name),),
+        frame=nw.from_native(frame), columns=columns, files=(PlainFile(path=target, name=source.name),),
     )  # fmt: skip
     filters = [
         Filter(keep=nw.col("result") != UNFINISHED, why=f"they were not finished ({UNFINISHED})"),

@@ -63,7 +63,11 @@ def is_results(content: Any) -> bool:
     if not isinstance(content, dict):
         return False
     results = content.get("results")
-    return isinstance(results, dict) and bool(results) and all(isinstance(result, dict) for result in results.values())
+    if not isinstance(results, dict) or not all(isinstance(result, dict) for result in results.values()):
+        return False
+    cells = [(name, cell) for result in results.values() for name, cell in result.items()]
+    named = len(content) > 1 or any("," in name for name, _ in cells)  # results alone may be scores by agent
+    return named and bool(results) and not any(isinstance(cell, dict) for _, cell in cells)
 
 
 def fits_results(source: Input) -> bool:

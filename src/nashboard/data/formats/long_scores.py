@@ -8,7 +8,13 @@ import narwhals as nw
 import polars as pl
 
 from nashboard._text import listed, rows_have
-from nashboard.data.counting.cells import MOST_RUNS, make_scores, refuse_mixed_metrics, refuse_torn
+from nashboard.data.counting.cells import (
+    MOST_RUNS,
+    make_scores,
+    refuse_mixed_metrics,
+    refuse_mixed_units,
+    refuse_torn,
+)
 from nashboard.data.formats.format import Input, Options
 from nashboard.data.formats.match_tables import check_numbers, check_segment
 from nashboard.data.origin import CHOSEN, Fact, LeftOut, Origin, columns_taken
@@ -33,9 +39,11 @@ from nashboard.data.table.table import Table
 from nashboard.data.table.values import (
     MISSING,
     NO,
+    PERCENT,
     YES,
     Filter,
     as_key,
+    as_lower,
     as_number,
     as_text,
     describe_values,
@@ -59,7 +67,9 @@ SOLVED, TOTAL = (
 APART = (
     "step", "steps", "global_step", "env_step", "env_steps", "timestep", "timesteps", "total_timesteps", "epoch",
     "iteration", "episode", "checkpoint", "split", "subset", "category", "subcategory", "subject", "domain", "language",
-    "lang", "level", "difficulty", "turn", "shots", "n_shots", "num_fewshot", "temperature",
+    "lang", "level", "difficulty", "turn", "shots", "n_shots", "num_fewshot", "temperature", "size", "mode",
+    "variant", "version", "revision", "quantization", "precision", "prompt", "template", "setting", "config",
+    "condition", "params",
 )  # fmt: skip
 
 
@@ -180,6 +190,7 @@ def sum_cells(long: LongTable, segment: str | None) -> tuple[pl.DataFrame, pl.Da
     table, roles = long.table, long.roles
     frame, schema = table.frame, table.schema
     numbers = [role for role in ("score", *OPTIONAL_NUMBERS) if role in roles]
+    is_number = schema[roles["score"]].is_numeric() or schema[roles["score"]] == nw.Boolean
     named = {"agent": roles["agent"], "task": roles["task"]}
     named |= {"segment": segment} if segment else {}
     named |= {"group": long.group} if long.group else {}
@@ -189,11 +200,16 @@ def sum_cells(long: LongTable, segment: str | None) -> tuple[pl.DataFrame, pl.Da
         *(as_key(frame, name).alias(role) for role, name in named.items()),
         *(as_text(frame, roles[role]).alias(role) for role in ("lower_is_better",) if role in roles),
         *(as_text(frame, name).fill_null("").alias("metric") for name in ([long.metric] if long.metric else [])),
+        (nw.lit(False) if is_number else as_lower(frame, roles["score"]).str.ends_with(PERCENT)).alias("percent"),
     ).with_columns(  # neither null nor NaN is at most infinity, in any engine
-        missing=nw.when(nw.col("score") <= float("inf")).then(nw.lit(0)).otherwise(nw.lit(1))
+        missing=nw.when(nw.col("score") <= float("inf")).then(nw.lit(0)).otherwise(nw.lit(1)),
+        marked=nw.when(nw.col("percent") & (nw.col("score") != 0)).then(nw.lit(1)).otherwise(nw.lit(0)),
+        plain=nw.when(~nw.col("percent") & (nw.col("score") != 0)).then(nw.lit(1)).otherwise(nw.lit(0)),
     )
     totals: dict[str, Any] = {
         "rows": nw.len(),
+        "marked": nw.col("marked").sum(),
+        "plain": nw.col("plain").sum(),
         "score": nw.col("score").mean(),
         "spread": nw.col("score").std(ddof=0),  # with ddof=1 some engines fail at a single run
         **{role: nw.col(role).max() for role in ("stderr", "runs") if role in roles},
@@ -278,6 +294,8 @@ def finish_scores(
     if used is not None and long.metric is not None:
         known = used.filter(pl.col("missing") == 0).select("agent", "task", "metric").sort(pl.all())
         refuse_mixed_metrics(known.rows(), f"{source!r}, column {long.metric!r}")
+    by_task = found.filter(pl.col("missing") == 0).group_by("task").agg(pl.col("marked", "plain").sum()).sort("task")
+    refuse_mixed_units({task: (int(marked), int(plain)) for task, marked, plain in by_task.rows()}, source)
     groups = None
     if long.group:
         found = found.with_columns(pl.col("group").fill_null(""))

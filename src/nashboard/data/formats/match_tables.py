@@ -5,18 +5,19 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import narwhals as nw
+import polars as pl
 
 from nashboard._text import listed, shortened
 from nashboard.data.counting.matches import Counted, count_matches
 from nashboard.data.counting.pairs import MatchTable
 from nashboard.data.formats.format import Input, Options
+from nashboard.data.matches import NO_COUNTS
 from nashboard.data.origin import MAY_BE_ALIKE
 from nashboard.data.scores import Scores
 from nashboard.data.table.columns import (
     AGENT,
     CLUSTER,
     NEUTRAL,
-    OPPONENT,
     OUTCOME,
     REPEATED,
     TIME,
@@ -34,6 +35,7 @@ from nashboard.data.table.columns import (
     find_win_pairs,
     find_winner_pairs,
     fold,
+    is_of_opponent,
     require_column,
 )
 from nashboard.data.table.table import Table, column
@@ -103,7 +105,7 @@ def read_rows(
             time=find_time(columns, name, options.time),
             cluster=clustering or repeated,
             neutral=find_column("neutral", NEUTRAL, columns, name, options.neutral),
-            sided=sided and fold(second) != OPPONENT,
+            sided=sided and not is_of_opponent(second),
             filters=(*filters, *make_filters(table, options.where)),
             rules=options.outcomes,
             self_matches=options.self_matches,
@@ -251,7 +253,8 @@ def read_winner_loser(source: Input) -> Counted:
 
 def fits_winner_loser(source: Input) -> bool:
     """Return whether a table names winners and losers, and not the two sides of a match besides."""
-    return source.options.a is None and bool(find_winner_pairs(source.columns)) and not find_agent_pairs(source.columns)
+    columns = source.plain_columns
+    return source.options.a is None and bool(find_winner_pairs(columns)) and not find_agent_pairs(columns)
 
 
 def read_two_scores(source: Input) -> Counted:
@@ -425,11 +428,11 @@ def fits_pair_rates(source: Input) -> bool:
 
 
 def read_pair_rates(source: Input) -> Counted:
-    """Read the win rate of the first of each pair of agents; a number of games is its weight."""
+    """Read the win rate of the first of each pair of agents, of so many games; each game is won or lost."""
     columns = source.columns
     rate = require_column("outcome", RATES, columns, source.name, None)
     games = find_usual(GAMES, columns)[:1]
-    note = f"{games[0]!r} is the number of games of each pair" if games else "each row counts as one game"
+    note = f"{games[0]!r} is the number of games of each pair" if games else NO_COUNTS
     weight: dict[str, Any] = {"weight": games[0]} if games else {}
     notes, frame = [note], source.table.frame
     share = as_number(frame, rate)
@@ -439,6 +442,29 @@ def read_pair_rates(source: Input) -> Counted:
     if 1 < (highest or 0) <= 100 and not parts:  # a number such as 0.6 is no percentage
         frame = frame.with_columns((share / 100).alias(rate))
         notes.append(f"{rate!r} has percentages")
+    a, b = find_sides(columns, source.name, source.options.a, source.options.b)
+    first, second = as_text(frame, a), as_text(frame, b)
+    number = as_number(frame, games[0]) if games else nw.lit(1)
+    rows = source.table.collect(frame.select(a=first, b=second, share=as_number(frame, rate), games=number))
+    filters = (Filter(keep=first < second, why="the same games, seen by the other agent"),) if is_mirrored(rows) else ()
     return read_table(
-        source, "pair-rates", rows=frame, outcome=rate, sided=False, certain=True, notes=tuple(notes), **weight
-    )
+        source, "pair-rates", rows=frame, outcome=rate, sided=False, certain=True, rates=bool(games),
+        notes=tuple(notes), filters=filters, **weight,
+    )  # fmt: skip
+
+
+def is_mirrored(rows: pl.DataFrame) -> bool:
+    """Return whether each row ``a, b, share, games`` has one for ``b, a`` with as many games and the other points.
+
+    Examples
+    --------
+    >>> rows = {"a": ["x", "y"], "b": ["y", "x"], "share": [0.63, 0.37], "games": [100, 100]}
+    >>> is_mirrored(pl.DataFrame(rows)), is_mirrored(pl.DataFrame(rows | {"share": [0.63, 0.4]}))
+    (True, False)
+    """
+    places = next(k for k in range(16) if k == 15 or (rows["share"].round(k) == rows["share"]).all())
+    other = rows.rename({"a": "b", "b": "a", "share": "rest"})
+    pairs = rows.join(other, on=["a", "b", "games"], how="inner")
+    rounding = 1.01 * 10.0**-places if places < 15 else 1e-9
+    mirrored = ((pairs["share"] + pairs["rest"] - 1).abs() <= rounding).sum()
+    return 0 < len(rows) == len(pairs) == mirrored == len(rows.select("a", "b").unique())

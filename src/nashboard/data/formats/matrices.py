@@ -39,6 +39,7 @@ PERHAPS_PERCENTAGES = (
     "every pair adds up to 100: read as 100 games a pair; if these are percentages, divide them by 100, "
     "or the number of games is overstated",
 )
+PERHAPS_NO_WINS = ("every pair is even: if these are numbers of games, distances or similarities, they are no wins",)
 
 
 def read_named_matrix(source: Input) -> tuple[tuple[str, ...], Floats, tuple[LeftOut, ...]]:
@@ -181,8 +182,9 @@ def make_matches(source: Input, agents: tuple[str, ...], M: Floats) -> Matches:
         else:
             np.fill_diagonal(M, np.nan_to_num(np.diag(M)))
             made = Matches.from_counts(M, agents)
+    even = PERHAPS_NO_WINS if kind == "counts" and len(M) > 2 and np.array_equal(M, M.T, equal_nan=True) else ()
     perhaps = PERHAPS_PERCENTAGES if kind == "counts" and pairs_add_up(M, 100) else ()
-    notes = (*source.table.notes, *made.origin.notes, *perhaps)
+    notes = (*source.table.notes, *made.origin.notes, *even, *perhaps)
     return replace(made, origin=replace(make_origin(source, len(agents), kind), notes=notes))
 
 

@@ -23,7 +23,6 @@ from nashboard.data.table.columns import (
     ERROR_OF,
     HALF_OF,
     ITEMS_OF,
-    OPPONENT,
     PERHAPS_ERROR_OF,
     SCORE,
     STDERR,
@@ -37,6 +36,7 @@ from nashboard.data.table.columns import (
     fold_words,
     is_average,
     is_called_low,
+    is_of_opponent,
     is_pattern,
     is_rank,
     list_names,
@@ -51,17 +51,17 @@ from nashboard.errors import InputError
 
 # Columns that say which row it is; pandas writes its index without a name, and reads it back as "Unnamed: 0".
 BOOKKEEPING = re.compile(
-    r"seed|run|trial|index|(\w+ )*id|row|((global|training|env) )?(time)?steps?|epochs?|iterations?"
+    r"seed|run|trial|index|(\w+ )*id( no| number)?|row|((global|training|env) )?(time)?steps?|epochs?|iterations?"
 )
 NAMELESS = re.compile(r"|unnamed: \d+", re.IGNORECASE)
 SMALL = 0.25  # standard errors are less than this part of the largest score
 # The only score of a finished leaderboard: what was computed from the matches or scores that are needed here.
 RATING = re.compile(
-    r"(arena |bt |bradley terry |glicko |trueskill )*(elo|rating|rtg|score)( rating| score)?( elo)?|elo .*"
+    r"(arena |bt |bradley terry |glicko |trueskill )*(elo|rating|[srb]?rtn?g|score)( rating| score)?( elo)?|elo .*"
 )
 RATED = re.compile(
-    r"[+\-±]|\+/-|error|score|points?|pts|tb ?\d|rtg\S*|perf(ormance)?|(avg? )?opp?\w*|los|%|draws?|wins?|loss(es)?|"
-    r"s ?no|snr|start(ing)? (no|number|rank)"
+    r"[+\-±]|\+/-|error|score|points?|pts|tb ?\d|rtn?g\S*|perf(ormance)?|(avg? )?opp?\w*|los|%|draws?|wins?|loss(es)?|"
+    r"s ?no|snr|start(ing)? (no|number|rank)|sb|bh|buchholz"
 )
 # Columns of standings: wins and losses of each agent against whoever it met, and what is worked out from them.
 WON, LOST = frozenset(("w", "win", "wins", "won")), frozenset(("l", "loss", "losses", "lost"))
@@ -109,7 +109,7 @@ def find_roles(head: pl.DataFrame, agent: str, table: Table, options: Options) -
     details = {name: what for name, what in find_metadata(rest).items() if name not in asked and name not in errors}
     details |= {name: "intervals" for name in find_bounds(head, rest, source) if name not in asked}
     details |= {name: "counts" for name in find_by_ending(ITEMS_OF, rest) if name not in asked}
-    details |= {name: "ranks" for name in rest if is_rank(name) and name not in asked}
+    details |= {name: "ranks" for name in rest if (is_rank(name) or is_numbering(head[name])) and name not in asked}
     details |= {name: "counts" for name in rest if is_same_total(head[name]) and name not in (*asked, *details)}
     tasks = [name for name in rest if name not in details and name not in errors]
     notes: list[str] = []
@@ -174,7 +174,7 @@ def refuse_words(head: pl.DataFrame, agent: str, words: Sequence[str], source: s
         raise describe_layout(source, list_columns(head), closest)
     for name in words:
         same = len(names) > 1 and 2 * len(names & set(head[name].drop_nulls())) > len(names)
-        if same or fold(name) == OPPONENT:
+        if same or is_of_opponent(name):
             why = "which have the same names" if same else "but without an outcome"
             closest = f"a log of matches between {agent!r} and {name!r}, {why}"
             raise describe_layout(source, list_columns(head), closest)
@@ -235,6 +235,12 @@ def refuse_finished(tasks: Sequence[str], details: Mapping[str, str], source: st
 def is_same_total(column: pl.Series) -> bool:
     """Return whether a column called a total is the same for every agent: the number of items that all of them had."""
     return fold_words(column.name) == "total" and column.n_unique() == 1 < len(column)
+
+
+def is_numbering(column: pl.Series) -> bool:
+    """Return whether a column called ``No`` or ``Nr`` numbers the rows; Norwegian is called ``no`` as well."""
+    named = fold_words(column.name) in ("no", "nr")
+    return named and as_numbers(column, "").tolist() == [*range(1, len(column) + 1)]
 
 
 def is_text(column: pl.Series) -> bool:
@@ -348,7 +354,9 @@ def find_agent_column(head: pl.DataFrame, options: Options, source: str) -> str:
     found = find_column("agent", AGENT, columns, source, named)
     if found is not None:
         return found
-    usable = [name for name in columns if not is_unnamed_index(head[name]) and not find_usual(TIME, [name])]
+    usable = [
+        name for name in columns if not (is_unnamed_index(head[name]) or find_usual(TIME, [name]) or is_rank(name))
+    ]
     first = usable[0] if usable else columns[0]
     if head[first].dtype.is_numeric() or not head[first].cast(pl.String).cast(pl.Float64, strict=False).null_count():
         raise describe_layout(source, list_columns(head), "a row per agent, but no column has names")

@@ -1,6 +1,5 @@
 """Wide tables of scores: a row per agent, a column per task, or turned round; `score_columns` tells columns apart."""
 
-import contextlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -10,7 +9,13 @@ import numpy as np
 import polars as pl
 
 from nashboard._text import listed, shortened
-from nashboard.data.counting.cells import CELL, average_runs, leave_out_averages, make_scores
+from nashboard.data.counting.cells import (
+    CELL,
+    average_runs,
+    leave_out_averages,
+    make_scores,
+    refuse_mixed_units,
+)
 from nashboard.data.formats.format import Input, Options
 from nashboard.data.formats.match_tables import are_numbers
 from nashboard.data.formats.score_columns import (
@@ -38,6 +43,7 @@ from nashboard.data.table.columns import (
     find_usual,
     fold_words,
     is_average,
+    is_rank,
     list_names,
     match_names,
     note_counted,
@@ -45,16 +51,36 @@ from nashboard.data.table.columns import (
     note_low_names,
 )
 from nashboard.data.table.delimited import LINK
+from nashboard.data.table.json_lines import infer_objects
 from nashboard.data.table.table import MOST_ROWS_NAMED, ROW, Table, describe_rows
-from nashboard.data.table.values import NO_SCORE, TRUTHS, is_number_or_missing, parse_number, spell
+from nashboard.data.table.values import (
+    NO_SCORE,
+    PERCENT,
+    TRUTHS,
+    is_number,
+    is_number_or_missing,
+    parse_number,
+    spell,
+)
 from nashboard.errors import InputError
 
 # The first column of a row per task, which elsewhere says no more about a row.
-TASK_OF_ROW = ("metric", "metrics", "evaluation", "eval", "test", "category", "subject", "capability", "suite")
+TASK_OF_ROW = (
+    "metric",
+    "metrics",
+    "evaluation",
+    "eval",
+    "test",
+    "category",
+    "subject",
+    "capability",
+    "suite",
+    "prompt",
+)
 MOST_ROWS = 1_000_000  # a wide table is fetched as it is, since it is its own result
 MOST_AVERAGED = 1000  # rows of a table that may end with their average
-SMALL_FILE = 1 << 25  # bytes of json lines that are all read to learn what is inside objects
-SPREAD = re.compile(r"^\s*([^±]+?)\s*(?:±|\+/-|\+-)\s*[0-9.]+\s*%?\s*$")  # a score with its spread in one cell
+# A score with its spread in one cell: 52.3 ± 1.2, 52.3 (1.2) or 52.3 [51, 54].
+SPREAD = re.compile(r"^\s*([-+.0-9]+ ?%?)\s*(?:(?:±|\+/-|\+-)\s*[0-9.]+\s*%?|\([^()]*\d\)|\[[^\[\]]*\d\])\s*$")
 
 
 def read_wide_table(table: Table, options: Options, *, format: str = "scores-wide") -> Scores:
@@ -71,6 +97,7 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         raise InputError(f"{table.name!r} has columns but no rows")
     head, spreads = split_spreads(head)
     agent = find_agent_column(head, options, table.name)
+    refuse_places(head, agent, table, options)
     left_out = table.left_out
     if options.skip_bad:
         head, skipped = skip_nameless(head, agent)
@@ -85,6 +112,7 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
         left_out += leave_out_averages(averages, "agents")
         head = head.filter(pl.Series([name not in averages for name in names]))
         names = [name for name in names if name not in averages]
+    refuse_mixed_units({task: count_percentages(head[task]) for task in roles.tasks}, table.name)
     cells = single = make_cells(head, names, roles, table.name)
     if len(set(names)) < len(names):
         if options.repeats != "runs":
@@ -135,6 +163,19 @@ def read_wide_table(table: Table, options: Options, *, format: str = "scores-wid
     )
 
 
+def refuse_places(head: pl.DataFrame, agent: str, table: Table, options: Options) -> None:
+    """Raise an error for a log of games of several agents, a row for each agent with its place."""
+    repeated = options.repeats is None and head[agent].is_duplicated().any()
+    for name in (
+        name for name in list_columns(head) if repeated and is_rank(name) and head[name].is_duplicated().any()
+    ):
+        closest = (
+            f"a log of games of several agents, with the place of each in {name!r}: write a row for each two agents of "
+            f"a game, with the better one as winner"
+        )
+        raise describe_layout(table.name, table.columns, closest)
+
+
 def fetch_rows(table: Table, columns: Sequence[str]) -> pl.DataFrame:
     """Return the rows with these columns and their numbers, one more than a wide table may have."""
     numbered = ROW in table.frame.collect_schema()
@@ -148,10 +189,7 @@ def unnest_scores(table: Table) -> Table:
     frame = table.frame.to_native()
     if not table.nested or not isinstance(frame, pl.LazyFrame):
         return table
-    schema = frame.collect_schema()
-    if table.is_text and sum(file.path.stat().st_size for file in table.files) <= SMALL_FILE:
-        with contextlib.suppress(pl.exceptions.PolarsError):  # cells of several kinds: not a table of scores
-            schema = pl.scan_ndjson([file.path for file in table.files], infer_schema_length=None).collect_schema()
+    schema = infer_objects(table.files) if table.is_text else frame.collect_schema()
     kinds = {name: kind for name, kind in schema.items() if isinstance(kind, pl.Struct) and name in table.nested}
     taken = {
         name: kind
@@ -165,12 +203,12 @@ def unnest_scores(table: Table) -> Table:
 
 
 def split_spreads(head: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return the table with ``2000 ± 100`` as 2000, and a note: the table does not say what the second number is."""
+    """Return the table with ``2000 ± 100`` and ``2000 (100)`` as 2000, and a note: it does not say what the 100 is."""
     words = [name for name in head.columns if head[name].dtype == pl.String]
     found = [name for name in words if 2 * head[name].str.contains(SPREAD.pattern).sum() > len(head)]
     if not found:
         return head, ()
-    note = f"numbers behind ± in {listed(found)} are not used: nothing says whether they are standard errors"
+    note = f"numbers behind ± or in brackets in {listed(found)} are not used: nothing says if they are standard errors"
     return head.with_columns(pl.col(found).str.replace(SPREAD.pattern, "$1")), (note,)
 
 
@@ -186,6 +224,13 @@ def find_average_agents(
     found = find_averages(turned, names, (), source)
     kept = [name for name in called if name not in found]
     return found, (f"{listed(kept)} {'counts' if len(kept) == 1 else 'count'} as an agent",) if kept else ()
+
+
+def count_percentages(cells: Iterable[object]) -> tuple[int, int]:
+    """Return how many numbers other than 0 have a per cent sign, and how many have none."""
+    words = [cell.rstrip() for cell in cells if isinstance(cell, str) and is_number(cell) and parse_number(cell, "")]
+    marked = sum(word.endswith(PERCENT) for word in words)
+    return marked, len(words) - marked
 
 
 def note_booleans(scores: pl.DataFrame) -> tuple[str, ...]:
@@ -328,6 +373,8 @@ def read_turned(
         left_out += nameless + bad
     names = name_agents(head, task, table.name)
     refuse_repeats(names, head[ROW], table.name, "task")
+    by_task = dict(zip(names, head.select(agents).rows(), strict=True))
+    refuse_mixed_units({name: count_percentages(cells) for name, cells in by_task.items()}, table.name)
     columns = [parse_scores(head, agent, names, table.name) for agent in agents]
     corner = "agent"
     while corner in names:

@@ -38,7 +38,7 @@ from nashboard.data.sources.paths import (
     scrub_secrets,
     unpack,
 )
-from nashboard.data.table.files import Part, find_database, folder_values, unite
+from nashboard.data.table.files import find_database, folder_values, scan_parquet, unite
 from nashboard.data.table.table import Table, is_ours
 from nashboard.errors import InputError, MissingExtraError, WriteError
 
@@ -113,11 +113,10 @@ def fetch_file(address: str, workspace: Workspace) -> PlainFile:
     try:
         with urllib.request.urlopen(address, timeout=TIMEOUT) as answer:
             copy_chunks(iterate_chunks(answer), target, name)
-    except urllib.error.HTTPError as error:
-        raise InputError(f"{name!r} cannot be read: {error.code} {error.reason}") from None
-    except urllib.error.URLError as error:
+    except urllib.error.URLError as error:  # of a server, with its code, or of the network
         reason = getattr(error.reason, "strerror", None) or error.reason
-        raise InputError(f"{name!r} cannot be read: {reason}") from None
+        code = f"{error.code} " if isinstance(error, urllib.error.HTTPError) else ""
+        raise InputError(f"{name!r} cannot be read: {code}{reason}") from None
     return unpack(target, name, workspace, "fetched-unpacked")
 
 
@@ -164,21 +163,12 @@ def scan_remote_parquet(address: str) -> tuple[pl.LazyFrame, tuple[str, ...], fr
     everything = pl.scan_parquet(address, hive_partitioning=False, include_file_paths="nashboard_file", **LENIENT)
     paths = sorted(everything.select(pl.col("nashboard_file").unique()).collect()["nashboard_file"].to_list())
     named = dict.fromkeys(folder_values(paths[0] if paths else ""), pl.String)
-    if not 1 < len(paths) <= MOST_FOOTERS:
+    if not 0 < len(paths) <= MOST_FOOTERS:
         frame = pl.scan_parquet(address, hive_partitioning=bool(named), hive_schema=named or None, **ALIKE)
         return frame, (), frozenset(named)
-    groups: dict[Any, list[str]] = {}
-    for path in paths:
-        kinds = pl.scan_parquet(path, hive_partitioning=False).collect_schema()
-        groups.setdefault((tuple(folder_values(path)), tuple(kinds.items())), []).append(path)
-    parts = []
-    for (columns, kinds), alike in groups.items():
-        types = dict.fromkeys(columns, pl.String)
-        frame = pl.scan_parquet(alike, hive_partitioning=bool(types), hive_schema=types or None)
-        file = PlainFile(path=Path(alike[0]), name=hide_secrets(alike[0]))
-        parts.append(Part(file=file, frame=frame, kinds={**dict(kinds), **types}))
+    parts, said = scan_parquet({hide_secrets(path): path for path in paths})
     frame, notes = unite(parts)
-    return frame, notes, frozenset(named)
+    return frame, (*said, *notes), frozenset(named)
 
 
 # PostgreSQL's types that every engine knows; all others (enumerations, citext, uuid, json) are taken as their text.

@@ -39,11 +39,12 @@ from nashboard.data.table.columns import (
     fold,
     split_words,
 )
-from nashboard.data.table.json_lines import TRIPLE, find_objects, is_header, is_triple
+from nashboard.data.table.json_lines import TRIPLE, infer_objects, is_header, is_triple, with_text
 from nashboard.data.table.table import Table, name_errors
 from nashboard.errors import InputError
 
-PAIRS = (("models",), ("agents",), ("players",), ("teams",))  # columns whose lists of two are the agents of a match
+# Columns whose lists of two are the agents of a match, or what they scored.
+PAIRS = tuple((name,) for name in ("models", "agents", "players", "teams", "scores", "rewards", "returns", "points"))
 MOST_FIELDS = 1000  # of objects that become columns
 LOOK = 1000  # objects of a column that are looked at to learn what they are
 READABLE = "a path, an address, a frame of pandas, Polars, PyArrow, DuckDB, Dask, PySpark or ibis, a dict or a list"
@@ -153,8 +154,9 @@ def collect_objects(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 def flatten_objects(table: Table) -> Table | None:
     """Return a table whose objects are columns such as ``match.winner_id``; None where it has no objects."""
-    types = find_objects(table.files) if table.kind in ("json lines", "json list") else {}
-    frame = table.with_nested(types) if types else collect_objects(table.frame)
+    types = infer_objects(table.files) if table.kind in ("json lines", "json list") else {}
+    texts = {name: with_text(kind) for name, kind in types.items()}
+    frame = table.with_nested(texts) if types else collect_objects(table.frame)
     schema = frame.collect_schema()
     fields = {
         name: cell
@@ -171,9 +173,9 @@ def flatten_objects(table: Table) -> Table | None:
 
 
 def is_list_of_pairs(table: Table, frame: nw.LazyFrame[Any], name: str) -> bool:
-    """Return whether all cells of a column are lists of two texts."""
+    """Return whether all cells of a column are lists of two names or numbers."""
     kind = frame.collect_schema()[name]
-    if not isinstance(kind, nw.List) or kind.inner != nw.String:
+    if not isinstance(kind, nw.List) or kind.inner not in (nw.String, nw.Int64, nw.Float64):
         return False
     size = nw.col(name).list.len()
     shortest, longest = table.collect(frame.select(least=size.min(), most=size.max())).row(0)
@@ -209,6 +211,7 @@ SHAPES = (
     "{agent: array of runs x tasks} or of {(winner, loser): times}, or lists of models, of tasks and of rows of scores"
 )
 SQUARES = ("payoffs", "payoff_matrix", "matrix", "wins", "win_rates", "counts")  # rows of agents by agents
+HEADERS = ("columns", "headers", "header", "fields")  # names of the columns of rows, as in a table of W&B
 VERSUS = re.compile(r"\s+(?:vs\.?|versus)\s+", re.IGNORECASE)
 
 
@@ -252,14 +255,10 @@ def open_mapping(source: Mapping[Any, Any]) -> Table | dict[str, Any]:
         return make_table([count_pair(a, b, times) for (a, b), times in source.items()], "dictionary of pairs")
     if not all(isinstance(key, str) for key in source):
         raise InputError(f"the keys of a dictionary must be text, or pairs of agents: give {SHAPES}")
+    if (table := find_records(source, "")) is not None:
+        return table
     if all(isinstance(value, Mapping) for value in values):
-        if pairs := split_pairs(source):
-            return make_table(pairs, "dictionary of pairs", notes=(OF_PAIRS,))
-        if runs := list_runs(source):
-            return make_table(runs, "dictionary of scores", notes=(OF_RUNS,))
         return make_table([{"agent": agent, **scores} for agent, scores in source.items()], "dictionary of scores")
-    if (found := find_matrix(source, "dictionary")) is not None:
-        return make_table(found[0], "dictionary of lists", notes=found[1:])
     arrays = []
     with contextlib.suppress(ValueError):  # rows of different lengths
         arrays = [np.asarray(value) for value in values if not isinstance(value, str | int | float | bool | None)]
@@ -271,8 +270,6 @@ def open_mapping(source: Mapping[Any, Any]) -> Table | dict[str, Any]:
             return lists
     if len(arrays) == len(values) and all(array.ndim == 1 for array in arrays):
         return make_table(dict(source), "dictionary of columns")
-    if (table := find_records(source, "")) is not None:
-        return table
     raise InputError(f"cannot read this dictionary: give {SHAPES}")
 
 
@@ -325,6 +322,12 @@ def find_matrix(source: Mapping[str, Any], name: str) -> tuple[list[dict[str, An
     columns = [key for key in lists if fold(key) in ("columns", *(f"{task}s" for task in TASK)) and key not in nested]
     if len(rows) == len(nested) == 1 and not columns and fold(nested[0]) in SQUARES:
         columns = rows
+    heads = [key for key in lists if fold(key) in HEADERS and is_header(lists[key])]
+    if not rows and len(nested) == len(heads) == 1:
+        names, cells = lists[heads[0]], lists[nested[0]]
+        if all(len(row) == len(names) for row in cells):
+            note = f"rows are those of {nested[0]!r}, with the names of columns in {heads[0]!r}"
+            return [dict(zip(names, row, strict=True)) for row in cells], note
     if not len(rows) == len(columns) == len(nested) == 1:
         return None
     agents, tasks, cells = lists[rows[0]], list(map(str, lists[columns[0]])), lists[nested[0]]
@@ -395,12 +398,15 @@ def find_records(document: Any, name: str) -> Table | None:
         return make_table(columns, "json object", name)
     if runs := list_runs(document):
         return make_table(runs, "json object", name, (OF_RUNS,))
-    measured, metric = choose_scores(document)
-    if is_table_by_agent(measured):
-        rows = [{"agent": agent, **scores} for agent, scores in measured.items()]
-        note = f"the names of the object are the agents{f', and their scores {metric!r}' if metric else ''}"
+    if measured := list_scores(document):
+        rows, metric = measured
+        note = f"the names of the object are the agents, and their scores {metric!r}"
         return make_table(rows, "json object", name, (note,))
-    inside = [key for key, value in document.items() if isinstance(value, dict) and is_table_by_agent(value)]
+    if is_table_by_agent(document):
+        rows = [{"agent": agent, **scores} for agent, scores in document.items()]
+        return make_table(rows, "json object", name, ("the names of the object are the agents",))
+    objects = {key: value for key, value in document.items() if isinstance(value, dict)}
+    inside = [key for key, value in objects.items() if is_table_by_agent(value) or list_scores(value)]
     if len(inside) == 1 and (table := find_records(document[inside[0]], name)) is not None:
         others = [key for key in document if key != inside[0]]
         return table.with_frame(table.frame, f"scores are those of {inside[0]!r}; not used: {listed(others)}")
@@ -422,17 +428,26 @@ def is_cells(value: Any) -> bool:
     return len(cells) >= FEWEST and not any(isinstance(cell, dict | list) for cell in cells)
 
 
-def choose_scores(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
-    """Return a document of agents and tasks with the score of each cell such as ``{"acc": 0.5, "stderr": 0.01}``."""
-    rows = [row for row in document.values() if isinstance(row, dict) and row]
-    cells = [cell for row in rows for cell in row.values()]
-    if len(rows) < len(document) or not cells or not all(isinstance(cell, dict) for cell in cells):
-        return document, None
-    usual = [name for name in cells[0] if find_usual(SCORE, [name]) or len(cells[0]) == 1]
-    for name in usual:
-        if all(isinstance(cell.get(name), int | float) for cell in cells):
-            return {key: {task: cell[name] for task, cell in row.items()} for key, row in document.items()}, name
-    return document, None
+def list_scores(document: Mapping[str, Any]) -> tuple[list[dict[str, Any]], str] | None:
+    """Return a row per agent and task of cells such as ``{"acc": 0.5, "acc_stderr": 0.01}``, and which score it has."""
+    table = [row for row in document.values() if isinstance(row, dict) and row]
+    cells = [cell for row in table for cell in row.values()]
+    if not len(table) == len(document) >= FEWEST or not all(isinstance(cell, dict) for cell in cells):
+        return None
+    for name in cells[0]:
+        metric, comma, filtered = name.partition(",")  # as lm-evaluation-harness writes acc,none
+        usual = bool(find_usual(SCORE, [metric])) or len(cells[0]) == 1
+        if usual and all(isinstance(cell.get(name), int | float) for cell in cells):
+            beside = {"score": name, "stderr": f"{metric}_stderr{comma}{filtered}", "n": "n"}
+            known = {
+                role: key for role, key in beside.items() if all(isinstance(c.get(key), int | float) for c in cells)
+            }
+            return [
+                {"agent": agent, "task": task, **{role: cell[key] for role, key in known.items()}}
+                for agent, row in document.items()
+                for task, cell in row.items()
+            ], name
+    return None
 
 
 def is_triples(value: Any) -> bool:

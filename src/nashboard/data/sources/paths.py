@@ -346,10 +346,8 @@ def refuse_changes(paths: Sequence[Path]) -> Iterator[None]:
     except InputError as error:
         failed = error
     for path, old in before.items():
-        if (new := find_state(path)) != old:
-            raise InputError(
-                f"{str(path)!r} changed while it was read: {describe_change(old, new)}; read it again, or a copy"
-            )
+        if find_state(path) != old:
+            raise InputError(f"{str(path)!r} changed while it was read: read it again, or a copy")
     if failed is not None:
         raise failed
 
@@ -361,12 +359,3 @@ def find_state(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return (0, 0, 0) if stat.S_ISDIR(about.st_mode) else (about.st_size, about.st_mtime_ns, about.st_ino)
-
-
-def describe_change(old: tuple[int, int, int] | None, new: tuple[int, int, int] | None) -> str:
-    """Return what happened to a file."""
-    if old is None or new is None or old[2] != new[2]:
-        return "it was deleted" if new is None else "it was replaced by another file"
-    if old[0] != new[0]:
-        return f"it {'shrank' if new[0] < old[0] else 'grew'} from {old[0]:,} to {new[0]:,} bytes"
-    return "it was written to"

@@ -26,11 +26,12 @@ AGENT_WORDS = frozenset((
     "policy", "program", "participant", "contestant", "club", "country", "name", "username", "submission", "p",
     "deck", "hero", "champion", "civ", "faction", "item", "candidate", "strategy", "algorithm", "method", "network",
     "variant", "rikishi", "shikona", "boxer", "wrestler", "athlete", "driver", "tag",
-    "neutral", "agents", "players", "teams",
+    "neutral", "agents", "players", "teams", "checkpoint", "ckpt", "llm", "assistant", "pokemon",
 ))  # fmt: skip
-SCORE_WORDS = frozenset(
-    ("score", "scores", "goal", "goals", "point", "points", "pts", "runs", "result", "reward", "sets", "label")
-)
+SCORE_WORDS = frozenset((
+    "score", "scores", "goal", "goals", "point", "points", "pts", "runs", "result", "reward", "rewards", "return",
+    "returns", "payoff", "sets", "label",
+))  # fmt: skip
 BESIDE_AGENTS = frozenset((
     "id", "api", "answer", "response", "output", "completion", "map", "match", "game", "full", "user", "side",
 ))  # fmt: skip
@@ -56,7 +57,7 @@ REPEATED = (  # columns whose repeated values make rows alike: what is judged fi
     "worker_id", "judge", "judge_id",
 )  # fmt: skip
 NEUTRAL = ("neutral", "neutral_venue", "neutral_site", "neutral_ground")
-OPPONENT = "opponent"  # beside a column of this name, the first agent is the one that reports, not the first side
+OPPONENT = ("opponent", "opp")  # beside such a column the first agent is the one that reports, not the first side
 
 AGENT = (
     "agent", "model", "model_name", "method", "algorithm", "algo", "system", "player", "bot", "submission", "policy",
@@ -90,8 +91,9 @@ LIKE = {
         r"(winner|outcome|result|verdict|preference|vote|choice)( (name|model|team|tag|id))?"
     ),
     AGENT: re.compile(
-        r"name|engine|checkpoint|llm|(?!judge|base|ref)\w+ model name|"
-        r"(agent|model|models|method|algorithm|system|policy|bot|player|team)( name| id| adapter)?"
+        r"name|engine|checkpoint|llm|framework|classifier|solver|learner|(?!judge|base|ref)\w+ model name|"
+        r"(agent|model|models|method|algorithm|system|policy|bot|player|team|driver|competitor|handle)"
+        r"( name| id| adapter)?"
     ),
     SCORE: re.compile(
         r"((episode|episodic|mean|avg|average|final|test|eval|evaluation|normalized|total|metrics?|results|raw|z) )+"
@@ -108,7 +110,7 @@ AVERAGE = re.compile(
     r"( (score|scores|accuracy|acc|performance|result|points|return|reward|win ?rate|tasks?|task ?type))?"
     r"( \d+ (datasets|tasks|benchmarks))?"
 )
-RANK = re.compile(r"(overall |mean |average )?(rank|ranking|position|place|rk|#)( ub| lb| borda)?|index")
+RANK = re.compile(r"(overall |mean |average |avg )?(rank|ranking|position|place|placement|rk|#)( ub| lb| borda)?|index")
 WIN_RATE = re.compile(r"(mean )?(elo|win ?rate)")
 
 
@@ -315,7 +317,7 @@ def find_repeated_scores(columns: Sequence[str]) -> list[tuple[str, str]]:
 
 def find_win_pairs(columns: Sequence[str]) -> list[tuple[str, str]]:
     """Return the pairs of columns that count the wins of the two sides, such as ``bot_1_wins`` and ``bot_2_wins``."""
-    won = frozenset(("win", "wins", "won"))
+    won = frozenset(("win", "wins", "won", "votes"))
     pairs = find_opposites(columns, OPPOSITES)
     return [(first, second) for first, second, words in pairs if words & won and words <= won | AGENT_WORDS]
 
@@ -324,12 +326,17 @@ def find_opponents(columns: Sequence[str]) -> Iterable[tuple[str, str, frozenset
     """Yield pairs such as ``team`` and ``opponent``, ``reward`` and ``opponent_reward``."""
     words = {name: split_words(name) for name in columns}
     for second in columns:
-        if words[second][:1] == (OPPONENT,):
+        if is_of_opponent(second):
             rest = words[second][1:]
             for first in columns:
                 alone = not rest and len(words[first]) == 1 and set(words[first]) <= AGENT_WORDS - {"p", "neutral"}
                 if (rest and words[first] == rest) or words[first] == ("team", *rest) or alone:
                     yield first, second, frozenset(words[first])
+
+
+def is_of_opponent(name: str) -> bool:
+    """Return whether a column is about the opponent of the agent that a row is about."""
+    return split_words(name)[:1] in [(word,) for word in OPPONENT]
 
 
 def is_side_alone(name: str) -> bool:
@@ -370,27 +377,11 @@ def find_sides(columns: Sequence[str], source: str, a: str | None, b: str | None
         )
     if not found:
         raise InputError(
-            f"{source!r} has no columns for the two agents of a match{nearest_side(columns)}; its columns are "
-            f"{listed(columns, 12)}",
+            f"{source!r} has no columns for the two agents of a match; its columns are {listed(columns, 12)}",
             hint="name them model_a and model_b, or pass {a} and {b}",
             option={"a": None, "b": None},
         )
     return found[0]
-
-
-def nearest_side(columns: Sequence[str]) -> str:
-    """Return a hint where one side is there and the other is nearly so."""
-    for name in columns:
-        words = split_words(name)
-        sides = [(k, pair) for k, word in enumerate(words) for pair in OPPOSITES if word in pair]
-        for k, pair in sides:
-            other = pair[word == pair[0]] if (word := words[k]) else ""
-            missing = fold("_".join((*words[:k], other, *words[k + 1 :])))
-            if set(words) - {word} <= AGENT_WORDS and len(name) > 1:
-                rest = [column for column in columns if column != name]
-                if hint := nearest(missing, rest):
-                    return f"; {name!r} is there but {missing!r} is not{hint}"
-    return ""
 
 
 Directions = bool | str | Sequence[str] | None  # what a user says: all tasks, or names and patterns of some
@@ -404,9 +395,10 @@ HALF_OF = re.compile(r"(?P<task>.+)_(ci|ci_?95|95_?ci|moe|margin)(?P<filter>)")
 SPREAD_OF = re.compile(r"(?P<task>.+)_(std|sd|stdev|std_dev)(?P<filter>)")
 
 HIGH_IS_GOOD = "a high score counts as good on"
-LOW_IS_GOOD = frozenset(
-    ("latency", "perplexity", "ppl", "runtime", "seconds", "milliseconds", "ms", "rmse", "mse", "mae", "wer")
-)
+LOW_IS_GOOD = frozenset((
+    "latency", "perplexity", "ppl", "runtime", "seconds", "milliseconds", "ms", "rmse", "mse", "mae", "wer", "fid",
+    "fvd", "lpips", "nll", "brier",
+))  # fmt: skip
 # These also begin names of tasks where high is good (time series, error correction): only at the end, or before a unit.
 LOW_AT_THE_END = frozenset(
     ("loss", "error", "errors", "cost", "costs", "time", "duration", "regret", "toxicity", "hallucination")
@@ -430,7 +422,10 @@ def note_low_names(tasks: Iterable[str], asked: Directions, said: Container[str]
     low = [
         task
         for task in tasks
-        if task not in said and is_called_low(task) and not any(fnmatchcase(task, pattern) for pattern in patterns)
+        if task not in said
+        and is_called_low(task)
+        and not has_low_arrow(task)
+        and not any(fnmatchcase(task, pattern) for pattern in patterns)
     ]
     if not low:
         return ()
@@ -445,6 +440,11 @@ def spell_option(name: str, values: list[str]) -> str:
     if any("," in value for value in shown):  # there a comma separates names
         return in_python
     return f"{in_python} (-r {shlex.quote(name + '=' + ','.join(shown))}{dots.replace(' ', '')})"
+
+
+def has_low_arrow(task: str) -> bool:
+    """Return whether a name says by an arrow that a low score is good: ``FID ↓``."""
+    return any(arrow in task for arrow in "↓⬇🔽")
 
 
 def is_called_low(task: str) -> bool:
@@ -487,13 +487,14 @@ KINDS_OF = r"((total|avg|average|mean|max|median|api|estimated|inference|output|
 WORDS = {
     "parameters": r"(total |active |number of |num |n )?(params?|parameters)( b| m| billions?| in billions)?|"
     r"(model |parameter )?size( b| gb| mb)?( million parameters| billion parameters)?|memory usage( \w+)*|"
-    r"(embedding |hidden )?(dimensions?|dims?)",
+    r"(embedding |hidden )?(dimensions?|dims?)|v?ram( gb)?|memory( gb)?|((num|n|number of) )?layers|"
+    r"lr|learning rate|batch size|weight decay|dropout|param \w+",
     "owners": r"(model )?licen[cs]e|organi[sz]ation|org|provider|company|developer|creator|country",
     "dates": r"(release |submission |upload |eval |knowledge |training )?(date|year|month)( cutoff)?|"
     r"(knowledge )?cutoff( date)?|(created|updated|submitted|released)( at| on)?|timestamp|tstamp",
     "links": r"url|link|homepage|paper|repo|repository|github|hf link|sha|revision|commit|hub|"
     r"(hub |total )?(likes|downloads)( total| last month)?",
-    "votes": r"(number of |num |n )?(votes|battles|games|matches|wins|losses|draws|ties)|n (wins base|total)",
+    "votes": r"(number of |num |n )?(votes|battles|games|matches|wins|losses|draws|ties|gms?)|n (wins base|total)",
     "costs": KINDS_OF
     + r"(cost|costs|price|pricing|spend)( usd| eur| m| 1m| k| 1k| tokens| mtok| in| out| input| output)*( per .*)?",
     "tokens": KINDS_OF + r"(tokens?|tok)( used| count)?",

@@ -78,7 +78,7 @@ def scan_delimited(
     notes |= {"white space around cells is left out": None} if padded else {}
     parts = [
         Part(
-            file=alike[0],
+            file=alike[0].name,
             frame=pl.scan_csv(
                 [file.path for file in alike], separator=separator, infer_schema=False, new_columns=list(header)
             ).with_columns([pl.all().str.strip_chars().replace("", None)] if padded else []),
@@ -192,14 +192,6 @@ def read_header(file: PlainFile, separator: str | None) -> tuple[str, tuple[str,
             f"without names is read in Python, with Payoffs.from_array(numpy.loadtxt(...))"
         )
     if len(header) < 2:
-        better = [mark for mark in SEPARATORS if mark != separator and len(first_records(text, mark)[0]) > 1]
-        if better:
-            raise InputError(
-                f"{file.name!r} has a single column {header[0][:60]!r} when cut at "
-                f"{SEPARATORS.get(separator, repr(separator))}; it looks separated by {SEPARATORS[better[0]]}",
-                hint="pass {separator}",
-                option={"separator": better[0]},
-            )
         raise InputError(
             f"{file.name!r} has a single column {header[0][:60]!r}: cells must be separated by a comma, a tab, a "
             f"semicolon, a bar or white space",

@@ -25,24 +25,14 @@ Kind = Literal["delimited", "parquet", "json lines", "json list", "json", "pgn",
 HEAD = 1 << 18  # bytes that are looked at to tell what a file is
 SQLITE, DUCKDB = b"SQLite format 3\0", b"DUCK"  # the second after a checksum of 8 bytes
 NOT_READ = {
-    (b"\xff\xfe", b"\xfe\xff"): "UTF-16: save it as UTF-8",
-    (b"ARROW1", b"FEA1"): "an Arrow file, which is not read: save it as parquet",
-    (
-        b"\x80\x03",
-        b"\x80\x04",
-        b"\x80\x05",
-    ): "a pickle, which may run any code and is never opened: save it as csv or json",
-    (b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf"): "packed by bzip2, xz or 7-Zip, which is not read: unpack it, or use gzip",
-    (b"\xd0\xcf\x11\xe0",): "an Excel workbook, which is not read: save its sheet as csv",
-    (
-        b"<!DOCTYPE",
-        b"<!doctype",
-        b"<html",
-        b"<table",
-        b"<?xml",
-    ): "a web page or XML, which is not read: download the file itself",
-    (b"\\begin{", b"\\documentclass"): "LaTeX, which is not read: save the table as csv",
-}
+    b"\xff\xfe|\xfe\xff": "UTF-16: save it as UTF-8",
+    b"ARROW1|FEA1": "an Arrow file, which is not read: save it as parquet",
+    b"\x80[\x03-\x05]": "a pickle, which may run any code and is never opened: save it as csv or json",
+    b"BZh|\xfd7zXZ|7z\xbc\xaf": "packed by bzip2, xz or 7-Zip, which is not read: unpack it, or use gzip",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook, which is not read: save its sheet as csv",
+    b"(?i:<!doctype|<html|<table|<\\?xml)": "a web page or XML, which is not read: download the file itself",
+    rb"\\begin\{|\\documentclass": "LaTeX, which is not read: save the table as csv",
+}  # how such files begin
 NAMES_NOT_READ = {".yml": "YAML", ".yaml": "YAML", ".toml": "TOML"}
 # A list of mappings, below comments and blank lines. A line break is matched in one way only: the time stays linear.
 YAML = re.compile(r"(#[^\n]*\n|(---)?[^\S\n]*\n)*- +[\w .\-]+:( |\n)")
@@ -57,8 +47,8 @@ def find_kind(file: PlainFile) -> Kind:
         return "zip"
     if database := find_database(head):  # what was compressed, or is one of several files
         raise InputError(f"{file.name!r} is a {database} database: give one plain file, or its address")
-    for beginnings, what in NOT_READ.items():
-        if head.startswith(beginnings):
+    for beginning, what in NOT_READ.items():
+        if re.match(beginning, head):
             raise InputError(f"{file.name!r} is {what}")
     text = head.decode("latin-1").removeprefix("ï»¿").lstrip()
     if re.match(r'\[[A-Za-z_]+\s+"', text) or (text.startswith("%") and '\n[Event "' in text):
@@ -121,9 +111,9 @@ ROLES = (OUTCOME, WEIGHT, TIME, AGENT, TASK, SCORE)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
-    """Files of the same columns and types: the first of them, a scan of all, and what type each column has."""
+    """Files of the same columns and types: the name of the first, a scan of all, and what type each column has."""
 
-    file: PlainFile
+    file: str
     frame: pl.LazyFrame
     kinds: Mapping[str, Any]
 
@@ -144,7 +134,7 @@ def unite(parts: Sequence[Part]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
         families.pop("nothing", None)
         if len(families) > 1:
             one, other, *_ = reversed(families.values())
-            differ = f"contains {one.kinds[name]} in {one.file.name!r}, and {other.kinds[name]} in {other.file.name!r}"
+            differ = f"contains {one.kinds[name]} in {one.file!r}, and {other.kinds[name]} in {other.file!r}"
             if "nested" in families:
                 raise InputError(f"column {name!r} {differ}: read the files separately, or write the column in one way")
             notes.append(f"column {name!r} is read as text: it {differ}")
@@ -163,7 +153,7 @@ def unite(parts: Sequence[Part]) -> tuple[pl.LazyFrame, tuple[str, ...]]:
 def refuse_other_columns(part: Part, first: Part) -> None:
     """Raise an error for files that are not parts of one table, or call a column of it by another name."""
     here, there = set(part.kinds), set(first.kinds)
-    differ = f"{part.file.name!r} has other columns than {first.file.name!r}"
+    differ = f"{part.file!r} has other columns than {first.file!r}"
     if not here & there:
         raise InputError(f"{differ}, and none of the same: {listed(part.kinds)}; read the files separately")
     for usual in ROLES:
@@ -230,30 +220,28 @@ def folder_values(name: str) -> dict[str, str | None]:
     return {column: None if value == NO_VALUE else unquote(value) for column, value in named if column}
 
 
-def polars_reads_folders(file: PlainFile) -> bool:
+def polars_reads_folders(name: str, place: str) -> bool:
     """Return whether Polars takes the folders of a file for the same columns; what was unpacked lies elsewhere."""
-    folders = [folder for folder in file.path.parent.parts if "=" in folder]
+    folders = [folder for folder in PurePath(place).parent.parts if "=" in folder]
     columns = {folder.partition("=")[0] for folder in folders}
-    return str(file.path) == file.name and len(columns) == len(folders) and all(map(PLAIN_FOLDER.fullmatch, folders))
+    return place == name and len(columns) == len(folders) and all(map(PLAIN_FOLDER.fullmatch, folders))
 
 
-def scan_parquet(files: Sequence[PlainFile]) -> tuple[list[Part], tuple[str, ...]]:
-    """Return parquet files by their columns and types, and what has to be said about them.
+def scan_parquet(places: Mapping[str, str]) -> tuple[list[Part], tuple[str, ...]]:
+    """Return parquet files, by name the path or address of each, by their columns and types, and what to say of them.
 
     What a folder is called is text: ``m=1`` and ``m=01`` are two folders, and so are ``1.1`` and ``1.10``.
     """
-    if not sum(map(count_rows, files)):
-        raise InputError(f"{files[0].name!r} has columns but no rows")
-    groups: dict[Any, list[PlainFile]] = {}
+    groups: dict[Any, list[str]] = {}
     both: set[str] = set()
-    for file in files:
-        values, kinds = folder_values(file.name), pl.read_parquet_schema(file.path)
+    for name, place in places.items():
+        values, kinds = folder_values(name), pl.scan_parquet(place, hive_partitioning=False).collect_schema()
         both.update(set(values) & set(kinds))
-        same = () if polars_reads_folders(file) else tuple(values.items())
-        groups.setdefault((tuple(values), same, tuple(kinds.items())), []).append(file)
+        same = () if polars_reads_folders(name, place) else tuple(values.items())
+        groups.setdefault((tuple(values), same, tuple(kinds.items())), []).append(name)
     parts = []
     for (columns, same, kinds), alike in groups.items():
-        paths, named = [file.path for file in alike], dict.fromkeys(columns, pl.String)
+        paths, named = [places[name] for name in alike], dict.fromkeys(columns, pl.String)
         if same or not named:
             frame = pl.scan_parquet(paths, hive_partitioning=False).with_columns(
                 pl.lit(value, pl.String).alias(column) for column, value in same

@@ -1,9 +1,10 @@
 """Json one record at a time, so that a list of a billion objects needs no more memory than one."""
 
 import codecs
+import contextlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -38,7 +39,6 @@ MOST_CELLS = 1 << 24  # of a table that is mostly holes, in the lines that are r
 ROLES = tuple(sorted({*OUTCOME, *WEIGHT, *TIME, *CLUSTER, *NEUTRAL, *STDERR, *ITEMS, *RUNS, *LOWER}))
 MATCH_ROLES = tuple(sorted({*WEIGHT, *CLUSTER, *NEUTRAL}))  # of a log of matches whose outcome is known
 FEW_WORDS = 4  # that are looked for in the text of a file; for more of them it is parsed
-PAIR = "pair"  # what a list of two names is
 TRIPLE = ("first", "second", "result")  # the columns of a list of triples
 
 
@@ -310,32 +310,20 @@ def find_columns(files: Sequence[PlainFile]) -> dict[str, bool]:
     return columns
 
 
-def find_objects(files: Sequence[PlainFile]) -> dict[str, Any]:
-    """Return the types of the columns of json lines that hold objects, or pairs of names; plain cells are text."""
-    found: dict[str, Any] = {}
-    for file in files:
-        for k, line in first_lines(file):
-            add_names(found, parse_object(line, k, file))
-    return {name: as_type(inside) for name, inside in found.items() if inside}
+def infer_objects(files: Sequence[PlainFile]) -> dict[str, Any]:
+    """Return the types of the columns of json lines with lists or objects; none where cells are of several kinds."""
+    small = sum(file.path.stat().st_size for file in files) <= SMALL
+    with contextlib.suppress(pl.exceptions.PolarsError):
+        lines = pl.scan_ndjson([file.path for file in files], infer_schema_length=None if small else FIRST_LINES)
+        return {name: kind for name, kind in lines.collect_schema().items() if kind.is_nested()}
+    return {}
 
 
-def add_names(found: dict[str, Any], record: Mapping[str, Any]) -> None:
-    """Add the names in an object, and in objects inside it; a name that anywhere holds a list has no names in it."""
-    for name, value in record.items():
-        inside = found.setdefault(name, {})
-        if isinstance(value, list):
-            is_pair = len(value) == 2 and all(isinstance(cell, str) for cell in value)
-            found[name] = PAIR if is_pair and inside in ({}, PAIR) else None
-        elif isinstance(value, dict) and isinstance(inside, dict):
-            add_names(inside, value)
-
-
-def as_type(names: Any) -> Any:
-    """Return the type of a cell: of an object with these names, of a pair, or of text."""
-    if names == PAIR:
-        return pl.List(pl.String)
-    plain = {name: inside for name, inside in names.items() if inside is not None}
-    return pl.Struct({name: as_type(inside) for name, inside in plain.items()}) if plain else pl.String
+def with_text(kind: Any) -> Any:
+    """Return a type whose plain cells are text: types are known of the first lines only."""
+    if isinstance(kind, pl.Struct):
+        return pl.Struct({field.name: with_text(field.dtype) for field in kind.fields})
+    return pl.List(with_text(kind.inner)) if isinstance(kind, pl.List) else pl.String
 
 
 def first_lines(file: PlainFile) -> Iterator[tuple[int, str]]:

@@ -31,7 +31,7 @@ from nashboard.data.table.delimited import (
     scan_delimited,
 )
 from nashboard.data.table.exact_sums import Totals, join_digits
-from nashboard.data.table.files import Kind, find_kind, folder_values, scan_parquet, unite
+from nashboard.data.table.files import Kind, count_rows, find_kind, folder_values, scan_parquet, unite
 from nashboard.data.table.json_lines import (
     check_objects,
     find_columns,
@@ -286,7 +286,9 @@ def name_files(files: Sequence[PlainFile]) -> str:
 def open_parquet(files: Sequence[PlainFile]) -> Table:
     """Return parquet files as a table; the folders they are in may be columns."""
     try:
-        parts, said = scan_parquet(files)
+        if not sum(map(count_rows, files)):
+            raise InputError(f"{files[0].name!r} has columns but no rows")
+        parts, said = scan_parquet({file.name: str(file.path) for file in files})
         frame, notes = unite(parts)
         schema = frame.collect_schema()
         if PANDAS_INDEX in schema:  # names of rows are agents, as in the frame itself; numbers say nothing

@@ -100,7 +100,7 @@ def as_lower(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
 
 
 def as_number(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
-    """Return a column as numbers, true as 1; text that is not a finite number is null, and raises nothing anywhere."""
+    """Return a column as numbers, true as 1, 85% as 85; text that is no finite number is null, and raises nothing."""
     kind = frame.collect_schema()[name]
     if kind == nw.Boolean:  # PostgreSQL casts a boolean to a whole number only
         truth = column(frame, name)
@@ -108,7 +108,8 @@ def as_number(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
     if kind.is_numeric():
         return column(frame, name).cast(nw.Float64)
     word = recode(as_lower(frame, name), TRUTHS)
-    return nw.when(word.str.contains(f"^(?:{NUMBER})$")).then(word).cast(nw.Float64)
+    figure = word.str.replace_all(PERCENT, "", literal=True)
+    return nw.when(word.str.contains(f"^(?:{NUMBER}){PERCENT}?$")).then(figure).cast(nw.Float64)
 
 
 def is_no_number(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:

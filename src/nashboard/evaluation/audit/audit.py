@@ -1,4 +1,4 @@
-"""The audit: what is redundant, what decides, what tasks test, how far ratings go, and how good the data are.
+"""The audit: redundant and decisive entries, what tasks test, how far ratings explain results, and data quality.
 
 A part of the audit is one entry in `PARTS`; its checks, tables and sentences then appear in the library, the command
 and the report.
@@ -13,7 +13,7 @@ from nashboard._parallel import threads_for
 from nashboard._tables import Column, Table, plain_data
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
-from nashboard.evaluation.audit.checks import Check, DataQuality, Part, assess_data, equilibrium_checks, worst_first
+from nashboard.evaluation.audit.checks import Check, DataQuality, Part, assess_data, equilibrium_checks, sort_checks
 from nashboard.evaluation.audit.importance import Importance, measure_importance
 from nashboard.evaluation.audit.redundancy import Redundancy, find_redundancy
 from nashboard.evaluation.audit.task_quality import TaskQuality, assess_tasks
@@ -25,7 +25,7 @@ ROWS = 12  # of a table in the text
 
 @dataclass(frozen=True, kw_only=True)
 class Registration:
-    """A part: its kinds of data, and how it is computed from the problem, the level of error and the margin."""
+    """A part: its kinds of data, and its computation from the problem, the level of error and the margin."""
 
     kinds: tuple[str, ...]
     compute: Callable[[Problem, float, float | None], Part]
@@ -55,20 +55,20 @@ PARTS: dict[str, Registration] = {
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Audit(Findings):
-    """Everything that was found out about an evaluation.
+    """All findings about an evaluation.
 
     Parameters
     ----------
     kind
         ``"matches"``, ``"scores"`` or ``"payoffs"``.
     parts
-        What was found, by the names in `PARTS`; parts that do not apply to the data are absent.
+        The findings, by the names in `PARTS`; parts that do not apply to the data are absent.
     checks
-        What was checked, and what was found.
+        All checks with their results.
     level
         Confidence of every test.
     notes
-        What was left out to make the data comparable.
+        Notes on data that were left out to make the rest comparable.
     """
 
     kind: str
@@ -82,12 +82,12 @@ class Audit(Findings):
 
     @property
     def redundancy(self) -> tuple[Redundancy, ...]:
-        """Copies among agents, and among tasks where there are some."""
+        """Copies among agents, and among tasks if there are tasks."""
         return tuple(part for part in self.parts.values() if isinstance(part, Redundancy))
 
     @property
     def importance(self) -> tuple[Importance, ...]:
-        """What leaving out an agent, or a task, would change."""
+        """The effects of leaving out single agents, and single tasks."""
         return tuple(part for part in self.parts.values() if isinstance(part, Importance))
 
     @property
@@ -107,11 +107,11 @@ class Audit(Findings):
 
     @property
     def passed(self) -> int:
-        """How many checks were passed."""
+        """The number of checks that passed."""
         return sum(check.passed is True for check in self.checks)
 
     def summary(self) -> tuple[str, ...]:
-        """Return what was found, part by part; what the list of checks shows already is left out."""
+        """Return the findings of all parts but the data, which the list of checks contains."""
         return tuple(line for name, part in self.parts.items() if name != "data" for line in part.sentences())
 
     lines = summary
@@ -121,7 +121,7 @@ class Audit(Findings):
         results = [check.passed for check in self.checks]
         counts = f"{results.count(False)} failed, {results.count(None)} cannot be decided"
         return Table.of(
-            worst_first(self.checks),
+            sort_checks(self.checks),
             Column("check", cell="name"),
             Column("passed", "whether the claim holds; a dash: these data cannot decide it"),
             Column("because", most=600, cell="sentence"),
@@ -135,35 +135,35 @@ class Audit(Findings):
             every |= part.tables()
         return {name: table for name, table in every.items() if table.rows}
 
-    def shown(self) -> tuple[Table, ...]:
-        """Return the tables of the text, long ones cut; what the list of checks shows already is left out."""
+    def text_tables(self) -> tuple[Table, ...]:
+        """Return the tables that are printed as text, long ones cut; the list of checks contains that of the data."""
         every = self.tables()
         return tuple(every[name].head(99 if name == "trust" else ROWS) for name in every if name != "data")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for machines; parts of agents and of tasks are together."""
-        found: dict[str, Any] = {"kind": self.kind, "level": self.level, "redundancy": {}, "importance": {}}
-        found |= {"tasks": None, "transitivity": None}
+        """Return plain values for machines; parts on agents and on tasks are grouped."""
+        document: dict[str, Any] = {"kind": self.kind, "level": self.level, "redundancy": {}, "importance": {}}
+        document |= {"tasks": None, "transitivity": None}
         for name, part in self.parts.items():
             what, _, side = name.partition(" ")
-            found[what] = {**found[what], side: part.to_dict()} if side else part.to_dict()
-        return {**found, "checks": plain_data(self.checks), "passed": self.passed, "notes": list(self.notes)}
+            document[what] = {**document[what], side: part.to_dict()} if side else part.to_dict()
+        return {**document, "checks": plain_data(self.checks), "passed": self.passed, "notes": list(self.notes)}
 
     def __repr__(self) -> str:
         return f"Audit({self.size}, {self.passed} of {len(self.checks)} checks passed)"
 
 
 def audit(data: Data | Problem, *, margin: float | None = None, **options: Unpack[Options]) -> Audit:
-    """Check an evaluation: what is redundant, what decides, what tasks test, and what the data can show.
+    """Check an evaluation: redundant and decisive entries, what tasks test, and what the data can show.
 
     `Evaluation.audit` does the same with the settings of an evaluation.
 
     Parameters
     ----------
     data
-        Matches, scores of agents on tasks, or payoffs; or what an evaluation has prepared.
+        Matches, scores of agents on tasks, or payoffs; or the problem of an evaluation.
     margin
-        For scores: how different two must be at least to matter, as a share of a task's range, by default 0.05; see
+        For scores: the smallest difference that matters, as a share of a task's range, by default 0.05; see
         `nashboard.evaluation.audit.redundancy`. Agents of matches are compared by the model.
     options
         As in `nashboard.evaluate`; ``level`` is the confidence of every test, over all pairs (or tasks) together.
@@ -187,14 +187,14 @@ def audit(data: Data | Problem, *, margin: float | None = None, **options: Unpac
         parts = {
             name: part.compute(problem, 1 - level, margin) for name, part in PARTS.items() if problem.kind in part.kinds
         }
-        found, given = problem.full_equilibrium, problem.given
+        nash, given = problem.full_equilibrium, problem.given
     return Audit(
         kind=problem.kind,
         size=f"{len(given.agents):,} agents" + (f" x {len(given.tasks):,} tasks" if isinstance(given, Scores) else ""),
         parts=parts,
         checks=(
             *(check for part in parts.values() for check in part.checks()),
-            *equilibrium_checks(found.unique, found.exploitability / (found.scale or 1.0), found.residual),
+            *equilibrium_checks(nash.unique, nash.exploitability / (nash.scale or 1.0), nash.residual),
         ),
         level=level,
         notes=problem.notes,

@@ -1,6 +1,6 @@
 """A list of checks, each passed, failed or open, each with one sentence.
 
-A check is named by a claim; its sentence says what was found, in the same words whether the claim is true or not.
+A check is named by a claim; its sentence is the finding, in the same words whether the claim is true or not.
 """
 
 from abc import abstractmethod
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nashboard._tables import Column, Result, Table, count, plain
+from nashboard._tables import Column, Result, Table, as_plain_text, count
 from nashboard._text import listed
 from nashboard._types import Floats
 from nashboard.data.matches import NO_COUNTS, Matches
@@ -20,14 +20,14 @@ from nashboard.evaluation.posterior.scores import known_noise
 from nashboard.evaluation.problem import Problem
 
 CERTIFIED = 1e-9
-FEW = 10  # games of a pair below which its payoff is hardly known
+FEW = 10  # games of a pair below which its payoff is very uncertain
 MOST_OF_ONE = 0.2  # share of the games of one cluster, such as a voter, from which it is named
 BALANCED = 1 / 3  # a schedule is one-sided where the effective number of opponents is below this share of all
 
 
 @dataclass(frozen=True)
 class Check:
-    """A claim, whether it is true (None: these data cannot decide), and what was found in one sentence."""
+    """A claim, whether it is true (None: these data cannot decide), and the finding in one sentence."""
 
     name: str
     passed: bool | None
@@ -35,17 +35,17 @@ class Check:
 
     @property
     def heading(self) -> str:
-        """The claim, or what was found instead where it is false."""
+        """The claim, or its opposite if it is false."""
         return self.name if self.passed is not False else REFUTED.get(self.name, self.name)
 
 
-def worst_first(checks: Iterable[Check]) -> list[Check]:
+def sort_checks(checks: Iterable[Check]) -> list[Check]:
     """Return the checks that failed, then those that cannot be decided, then those that passed."""
     return sorted(checks, key=lambda check: (False, None, True).index(check.passed))
 
 
 NO_LOSS = "every agent lost a game"
-REFUTED = {  # what to call a check that failed
+REFUTED = {  # headings of checks that failed
     "one equilibrium": "several equilibria",
     "certified": "not certified",
     "all payoffs measured": "pairs that never met",
@@ -76,11 +76,11 @@ REFUTED = {  # what to call a check that failed
 
 
 class Part(Result):
-    """A part of the audit: what was found about one question."""
+    """A part of the audit: the findings on one question."""
 
     @abstractmethod
     def sentences(self) -> tuple[str, ...]:
-        """Return what was found."""
+        """Return the findings."""
 
     @abstractmethod
     def checks(self) -> tuple[Check, ...]:
@@ -91,7 +91,7 @@ class Part(Result):
         """Return tables by name."""
 
     def __str__(self) -> str:
-        return "\n".join([*self.sentences(), plain(self.table().head(20))])
+        return "\n".join([*self.sentences(), as_plain_text(self.table().head(20))])
 
 
 def equilibrium_checks(unique: bool, exploitability: float, residual: float) -> tuple[Check, ...]:
@@ -111,14 +111,14 @@ def shorten(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + more
 
 
-def in_brackets(names: Sequence[str]) -> str:
-    """Return a few names in brackets, or nothing."""
+def bracket_names(names: Sequence[str]) -> str:
+    """Return a few names in brackets, or an empty text."""
     return f" ({shorten(names)})" if names else ""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A property of the data: its value, how it is shown, whether it is as it should be, and what it means."""
+    """A property of the data: its value, the value as text, whether it is good, and its meaning."""
 
     name: str
     value: float
@@ -128,14 +128,14 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """What was counted, and how many; what follows from it (behind a semicolon) where it is not as it should be."""
+        """The property and its value; if it is not good, also its consequence (the part after a semicolon)."""
         what, _, follows = self.meaning.partition("; ")
         return f"{what}: {self.shown}" + (f"; {follows}" if follows and not self.good else "")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DataQuality(Part):
-    """Everything about the data that limits what any method can say of it."""
+    """Properties of the data that limit the conclusions of any method."""
 
     findings: tuple[Finding, ...]
 
@@ -144,7 +144,7 @@ class DataQuality(Part):
         return next(finding for finding in self.findings if finding.name == name)
 
     def sentences(self) -> tuple[str, ...]:
-        """Return what is not as it should be."""
+        """Return the findings that are not good."""
         bad = tuple(f"{f.name}: {f.shown}; {f.meaning}" for f in self.findings if not f.good)
         return bad or ("nothing in the data is missing, thin or one-sided",)
 
@@ -172,17 +172,17 @@ class DataQuality(Part):
 
 
 def assess_data(problem: Problem) -> DataQuality:
-    """Assess the data as they came in, before any method is applied."""
+    """Assess the data as read, before any method is applied."""
     data = problem.given
     if isinstance(data, Scores) and isinstance(problem.data, Scores) and not set(problem.data.tasks) <= set(data.tasks):
         data = problem.data  # items that were pooled into tasks
     if isinstance(data, Matches):
-        found = assess_matches(data, problem)
+        findings = assess_matches(data, problem)
     else:
-        found = assess_scores(data) if isinstance(data, Scores) else assess_payoffs(data)
+        findings = assess_scores(data) if isinstance(data, Scores) else assess_payoffs(data)
     twice = tuple(" = ".join(group) for group in look_alikes(data.agents))
     alike = "names that differ only in case or white space; they are probably one agent"
-    return DataQuality(findings=(*found, named("distinct names", twice, alike)))
+    return DataQuality(findings=(*findings, find_named("distinct names", twice, alike)))
 
 
 def assess_payoffs(payoffs: Payoffs) -> list[Finding]:
@@ -204,22 +204,22 @@ def assess_payoffs(payoffs: Payoffs) -> list[Finding]:
 
 
 def assess_matches(matches: Matches, problem: Problem) -> list[Finding]:
-    """Assess matches; numbers of games are judged only where they are known."""
+    """Assess matches; numbers of games are assessed only if they are known."""
     n = len(matches.agents)
     met = f"{len(matches.pairs):,} of {n * (n - 1) // 2:,} pairs ({matches.coverage:.1%})"
     filled = "by Elo" if problem.literal else "by the model, with their uncertainty"
     whole = matches.coverage == 1
     pairs = "every pair of agents met" if whole else f"pairs of agents that met; the others are filled {filled}"
-    found = [Finding("coverage", matches.coverage, met, whole, pairs)]
+    findings = [Finding("coverage", matches.coverage, met, whole, pairs)]
     if NO_COUNTS in matches.origin.notes:
-        found.append(
+        findings.append(
             Finding("enough games of a typical pair", 0.0, "unknown", False, "win rates come without numbers of games")
         )
     else:
         few, median = int((matches.games < FEW).sum()), float(np.median(matches.games))
         spread = f"median {count(median)}, least {count(float(matches.games.min()))}"
         rare = f"{few:,} of {len(matches.pairs):,}"
-        found += [
+        findings += [
             Finding("enough games of a typical pair", median, spread, median >= FEW, "games of a pair"),
             Finding("enough games of every pair", float(few), rare, few == 0, f"pairs that met less than {FEW} times"),
         ]
@@ -229,16 +229,18 @@ def assess_matches(matches: Matches, problem: Problem) -> list[Finding]:
         share = largest / float(matches.games.sum())
         whose = "games of the largest cluster, such as one voter; its taste may decide the order"
         shown = f"{count(largest)} of {count(float(matches.games.sum()))} ({share:.1%})"
-        found.append(Finding("games of many clusters", share, shown, share < MOST_OF_ONE, whose))
+        findings.append(Finding("games of many clusters", share, shown, share < MOST_OF_ONE, whose))
     groups = len(matches.components)
     apart = "groups of agents connected by matches; agents of different groups cannot be compared"
-    one_sided = [matches.agents[k] for k in np.flatnonzero(effective_opponents(matches) < BALANCED * (n - 1))]
+    one_sided = [matches.agents[k] for k in np.flatnonzero(count_opponents(matches) < BALANCED * (n - 1))]
     return [
-        *found,
+        *findings,
         Finding("one component", float(groups), f"{groups:,}", groups == 1, apart),
-        named(NO_LOSS, matches.unbeaten, "agents that lost no game; only the prior limits their rating"),
-        named("every agent won a game", matches.winless, "agents that won no game; only the prior limits their rating"),
-        named(
+        find_named(NO_LOSS, matches.unbeaten, "agents that lost no game; only the prior limits their rating"),
+        find_named(
+            "every agent won a game", matches.winless, "agents that won no game; only the prior limits their rating"
+        ),
+        find_named(
             "balanced schedules",
             tuple(one_sided),
             "agents that mostly met few of the others; their effective number of opponents is under a third of all",
@@ -263,17 +265,17 @@ def assess_scores(scores: Scores) -> list[Finding]:
     return [
         Finding("coverage", share, shown, there == cells, holes),
         Finding("known noise", known / max(there, 1), f"{known:,} of {there:,}", known == there, errors),
-        named("every task varies", scores.constant_tasks, "tasks with one score for every agent"),
+        find_named("every task varies", scores.constant_tasks, "tasks with one score for every agent"),
     ]
 
 
-def named(name: str, who: tuple[str, ...], meaning: str) -> Finding:
-    """Return a finding that should name nobody."""
+def find_named(name: str, who: tuple[str, ...], meaning: str) -> Finding:
+    """Return a finding that is good if it names no entry."""
     return Finding(name, float(len(who)), f"{len(who):,} ({listed(who)})" if who else "none", not who, meaning)
 
 
-def effective_opponents(matches: Matches) -> Floats:
-    """Return ``exp(entropy)`` of how each agent's games are spread over opponents."""
+def count_opponents(matches: Matches) -> Floats:
+    """Return the effective number of opponents of each agent: ``exp(entropy)`` of the shares of its games."""
     share_log = np.zeros(len(matches.agents))
     total = np.where(matches.games_per_agent > 0, matches.games_per_agent, 1.0)
     for side in (0, 1):

@@ -1,7 +1,7 @@
-"""Importance: who decides the outcome, and what is left if one is left out.
+"""Importance: which entries decide the outcome, and what changes if one is left out.
 
-If the equilibrium is unique, leaving out an entry without weight that misses it by a margin changes nothing: the
-equilibrium stays the same and stays unique. Only without the others is the game solved anew, as a stack of games.
+If the equilibrium is unique, leaving out an entry without weight and with a positive margin changes nothing: the
+equilibrium is the same and still unique. Only for the other entries the game is solved again, as a stack of games.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from nashboard.evaluation.problem import Kind, Problem
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Importance(Part):
-    """The weight of each entry, and what leaving it out does to the Nash board of the other agents.
+    """The weight of each entry, and the effect of leaving it out on the Nash averages of the other agents.
 
     Parameters
     ----------
@@ -33,18 +33,18 @@ class Importance(Part):
     weights
         ``(n,)`` shares in the equilibrium.
     score_moved, rank_moved
-        ``(n,)`` the largest change of a Nash average and of a rank among the agents that stay, when this entry is
-        left out; NaN and -1 where nothing would be left, or no certified equilibrium was found.
+        ``(n,)`` the largest change of a Nash average and of a rank among the remaining agents, when this entry is
+        left out; NaN and -1 if nothing remains, or no certified equilibrium was found.
     new_winner
-        ``(n,)`` whether other agents are first among those that stay than before.
+        ``(n,)`` whether first place among the remaining agents changes.
     first
         The agents in first place by the estimates.
     likely, sure
         The agents in first place on the board, none where that is undecided; whether each has a P(top) of 0.95 or more.
     effective_number
-        ``exp(entropy)``: as many equally important entries would be as diverse.
+        ``exp(entropy)`` of the weights.
     solved
-        How many games had to be solved anew; for the others it is proved that nothing changes.
+        Number of games that had to be solved again; for the other entries it is proved that nothing changes.
     """
 
     kind: Kind
@@ -82,7 +82,7 @@ class Importance(Part):
         return f"{stays}what happens without {'one' if unknown.all() else 'the others'} is unknown"
 
     def sentences(self) -> tuple[str, ...]:
-        """Return how many matter, and whether first place depends on one."""
+        """Return how many entries matter, and whether first place depends on one."""
         n, kind, one = len(self.names), self.kind, self.kind[:-1]
         lines = [
             f"effective number of {kind} in the equilibrium of the estimates: {self.effective_number:.2f} of {n:,}"
@@ -156,17 +156,17 @@ def measure_importance(problem: Problem, kind: Kind) -> Importance:
     )
 
 
-def leave_out(kind: Kind, A: Floats, found: NashAverage | ScoreNashAverage, selection: Selection) -> Importance:
-    """Leave out each entry of a game or of a table in turn; scores keep the scaling of the whole table."""
-    of_agents, allowed, game = kind == "agents", found.tolerance, isinstance(found, NashAverage)
-    if isinstance(found, NashAverage):
-        names, weights, margins, effective = found.agents, found.weights, found.margins, found.effective_number
+def leave_out(kind: Kind, A: Floats, nash: NashAverage | ScoreNashAverage, selection: Selection) -> Importance:
+    """Leave out each entry of a game or of a table in turn; scores keep the scaling of the complete table."""
+    of_agents, allowed, game = kind == "agents", nash.tolerance, isinstance(nash, NashAverage)
+    if isinstance(nash, NashAverage):
+        names, weights, margins, effective = nash.agents, nash.weights, nash.margins, nash.effective_number
     elif of_agents:
-        names, weights, margins = found.agents, found.agent_weights, found.agent_margins
-        effective = found.effective_agents
+        names, weights, margins = nash.agents, nash.agent_weights, nash.agent_margins
+        effective = nash.effective_agents
     else:
-        names, weights, margins, effective = found.tasks, found.task_weights, found.task_margins, found.effective_tasks
-    averages = found.averages if isinstance(found, NashAverage) else found.skills
+        names, weights, margins, effective = nash.tasks, nash.task_weights, nash.task_margins, nash.effective_tasks
+    averages = nash.averages if isinstance(nash, NashAverage) else nash.skills
 
     def solve(stack: Floats) -> Floats:
         if allowed:
@@ -177,26 +177,25 @@ def leave_out(kind: Kind, A: Floats, found: NashAverage | ScoreNashAverage, sele
             return nash_averages(stack, selection=selection).averages
         return nash_averages_scores(stack, selection=selection).skills
 
-    def without(k: int) -> Floats:
+    def remove_entry(k: int) -> Floats:
         rest = np.delete(A, k, axis=0 if of_agents else 1)
         return np.delete(rest, k, axis=1) if game else rest
 
-    # proved: without these nothing changes
-    nothing = (weights == 0) & (margins > TOLERANCE * found.scale) & found.unique
-    todo, n = np.flatnonzero(~nothing), len(names)
+    proved = (weights == 0) & (margins > TOLERANCE * nash.scale) & nash.unique
+    todo, n = np.flatnonzero(~proved), len(names)
     score, rank, winner = np.zeros(n), np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.bool_)
     score[todo], rank[todo] = np.nan, -1
-    size = len(found.agents) - of_agents
-    after = each_or_nan(solve, np.stack([without(int(k)) for k in todo]), size) if n > 1 and len(todo) else []
+    size = len(nash.agents) - of_agents
+    after = solve_each(solve, np.stack([remove_entry(int(k)) for k in todo]), size) if n > 1 and len(todo) else []
     for k, new in zip(todo, after, strict=False):
         if np.isnan(new).any():
             continue
         old = np.delete(averages, k) if of_agents else averages
-        before, now = (tied_ranks(x, found.scale, 2 * allowed) for x in (old, new))
+        before, now = (tied_ranks(x, nash.scale, 2 * allowed) for x in (old, new))
         score[k], rank[k] = np.abs(new - old).max(), np.abs(now - before).max()
-        # among those who stay: without the only winner, the next in line should be first
+        # among the remaining agents; without the only winner, the next one should be first
         winner[k] = bool(((now == 1) != (before == 1)).any())
-    first = tuple(found.agents[k] for k in np.flatnonzero(tied_ranks(averages, found.scale, 2 * allowed) == 1))
+    first = tuple(nash.agents[k] for k in np.flatnonzero(tied_ranks(averages, nash.scale, 2 * allowed) == 1))
     return Importance(
         kind=kind,
         names=names,
@@ -212,11 +211,11 @@ def leave_out(kind: Kind, A: Floats, found: NashAverage | ScoreNashAverage, sele
     )
 
 
-def each_or_nan(solve: Callable[[Floats], Floats], stack: Floats, size: int) -> list[Floats]:
-    """Solve all together; where one misses its certificate, each alone, with NaN for those that do."""
+def solve_each(solve: Callable[[Floats], Floats], stack: Floats, size: int) -> list[Floats]:
+    """Solve all games at once; if one fails its certificate, solve each alone, with NaN for those that fail."""
     try:
         return list(solve(stack))
     except ConvergenceError:
         if len(stack) == 1:
             return [np.full(size, np.nan)]
-        return [each_or_nan(solve, game[None], size)[0] for game in stack]
+        return [solve_each(solve, game[None], size)[0] for game in stack]

@@ -1,24 +1,24 @@
-"""Redundancy: agents or tasks that are entered more than once, exactly or with their own luck.
+"""Redundancy: agents or tasks that are entered more than once, exactly or with their own noise.
 
-Whether two are the same has three answers.
+There are three answers to whether two entries are the same.
 
 - *Yes*: their data agree in every cell (exact copies), or they are near-duplicates.
 - *No*: they differ.
 - *Cannot tell*: neither is shown. *Suspected* are pairs among these that are more likely the same than not. *Equal
-  results* of fewer than ``FEW_GAMES`` games may be chance: such agents count as one, and are not called copies.
+  results* of fewer than ``FEW_GAMES`` games may be chance: such agents count as one, but are not called copies.
 
 Agents of matches are compared by the model that also pools them (`nashboard.evaluation.posterior.duplicates`).
 Agents and tasks of scores with known noise are tested. For two rows measured at the same places j, with differences
-``d[j]`` of variance ``v[j]``, ``T = sum d[j]^2 / v[j]`` is chi-square with K degrees of freedom where the two are the
-same, and noncentral chi-square where they differ.
+``d[j]`` of variance ``v[j]``, ``T = sum d[j]^2 / v[j]`` is chi-square with K degrees of freedom if the two are the
+same, and noncentral chi-square if they differ.
 
-- *Different*: the chance of so large a T if they are the same, or of so large a mean difference, whichever is smaller,
-  doubled for having looked twice; small by Holm's rule over all pairs.
-- *Near-duplicates*: the chance of so small a T if they differ by the margin (root mean square, weighted by precision),
-  small by Holm's rule. It is divided by the chance of so small a T if the two are the same (the rule "CLs"): data that
-  hardly tell a copy from a stranger then show nothing. The division only makes it larger, so the error rate holds.
+- *Different*: the p-value of T if they are the same, or that of the mean difference, whichever is smaller, doubled
+  because there are two tests; significant by Holm's rule over all pairs.
+- *Near-duplicates*: the probability of a T at most as large if they differ by the margin (root mean square, weighted by
+  precision), significant by Holm's rule. It is divided by the same probability if the two are the same (rule "CLs"),
+  so that data which hardly distinguish copies show nothing. The division only makes it larger: the error rate is kept.
 
-Where nothing is known of the noise, only exact copies are recognised, and near-duplicates that the model pools.
+If the noise is unknown, only exact copies are recognised, and near-duplicates that the model pools.
 
 References: Wellek 2010, Testing statistical hypotheses of equivalence and noninferiority; Read 2002, Presentation of
 search results: the CLs technique.
@@ -40,7 +40,7 @@ from nashboard.evaluation.board.verdict import FEW_GAMES
 from nashboard.evaluation.posterior.duplicates import SURE
 from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import Data, Kind, Problem
-from nashboard.evaluation.stress.experiment import LABELS, Experiment, Movement, movement
+from nashboard.evaluation.stress.experiment import LABELS, Experiment, Movement, measure_movement
 from nashboard.ratings.hierarchical.partitions import SHARED
 
 Groups = Mapping[str, tuple[str, ...]]
@@ -51,16 +51,16 @@ SUSPECTED = 0.5  # probability of being one agent from which a pair is suspected
 SHOWN = 5  # groups named in sentences, and members of a group
 MARGIN = 0.05  # of the range of a task
 NEAREST = 10
-CLEARLY_DIFFERENT = 1e-6  # below it nobody asks whether two might be alike: p_apart is set to 1, which is safe
+CLEARLY_DIFFERENT = 1e-6  # p_same below which p_apart is not computed but set to 1, which is conservative
 EVEN = 0.5  # the standard deviation of one game at even odds
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """Two agents or tasks: how far apart, the probability that they are the same by the model or test, and the answer.
+    """Two agents or tasks: their distance, the probability that they are the same by the model or test, and the answer.
 
-    ``p_same`` of a test is the chance of so large a difference if they are the same, ``p_apart`` of so small a one if
-    they differ by the margin. Numbers that are not known are NaN.
+    ``p_same`` of a test is the p-value of their difference if they are the same, ``p_apart`` the probability of a
+    difference at most as large if they differ by the margin. Unknown numbers are NaN.
     """
 
     first: str
@@ -74,9 +74,9 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class CloneGroup:
-    """Entries of which every two are the same, exactly or nearly, and the one that represents them.
+    """Entries that are pairwise the same, exactly or nearly, and the one that represents them.
 
-    ``few``: their results are equal, but of so few games that chance may be the reason.
+    ``few``: their results are equal, but of so few games that this may be chance.
     """
 
     members: tuple[str, ...]
@@ -93,15 +93,14 @@ class CloneGroup:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Redundancy(Part):
-    """What is entered more than once, and what merging would change.
+    """Entries that are entered more than once, and the effect of merging them.
 
     Parameters
     ----------
     kind
         ``"agents"`` or ``"tasks"``.
     distances
-        ``(n, n)`` root mean square differences, noise taken off where it is known; NaN where two have nothing in
-        common.
+        ``(n, n)`` root mean square differences, known noise subtracted; NaN for two entries with nothing in common.
     groups
         Exact copies and near-duplicates; the distance of a group is the largest between two members.
     nearest, suspected
@@ -109,17 +108,17 @@ class Redundancy(Part):
     level, margin
         Of the tests: see the module's text. The margin is that of scores.
     basis
-        Whether a model or tests compared the entries, or nothing but their equality could be known.
+        Whether a model or tests compared the entries, or only their equality is known.
     literal
         Whether the data were taken as exact.
     compared, told_apart
-        How many pairs there are, and how many of them are shown to differ.
+        Number of pairs, and of those that are shown to differ.
     merged
-        What merging every group into its representative does to the board of agents, by method.
+        The effect of merging every group into its representative on the board of agents, by method.
     unit
         Of distances.
     copies
-        Probability that any two entries are one agent, where all partitions were averaged over; else NaN.
+        Probability that any two entries are one agent, if partitions were averaged over; else NaN.
     """
 
     kind: Kind
@@ -143,7 +142,7 @@ class Redundancy(Part):
 
     @property
     def unknown_because(self) -> str:
-        """Return why entries can be compared for equality only."""
+        """Return why entries can only be compared for equality."""
         if self.literal:
             return "the data are taken as exact"
         few = self.unit == WIN_RATE and len(self.names) < 3
@@ -151,7 +150,7 @@ class Redundancy(Part):
 
     @property
     def rule(self) -> str:
-        """Return what near means here, and what is guaranteed."""
+        """Return the definition of near-duplicates, and what is guaranteed."""
         if self.basis == "none":
             known = self.unknown_because
             near = " and those that the board pools" if any(not group.exact for group in self.groups) else ""
@@ -167,71 +166,71 @@ class Redundancy(Part):
         )
 
     def sentences(self) -> tuple[str, ...]:
-        """Return what was found."""
+        """Return the findings."""
         if self.groups:
-            return (*self.alike(SHOWN), *self.merging(), *self.doubts())
+            return (*self.name_groups(SHOWN), *self.describe_merging(), *self.name_suspected())
         if self.told_apart == self.compared:
             return (f"every two {self.kind} differ",)
         if self.copies >= SURE:
-            return (self.entered_copies(), self.open_pairs(), *self.doubts())
-        return (f"no near-duplicates are shown among {self.kind}; {self.open_pairs()}", *self.doubts())
+            return (self.describe_copies(), self.count_open_pairs(), *self.name_suspected())
+        return (f"no near-duplicates are shown among {self.kind}; {self.count_open_pairs()}", *self.name_suspected())
 
-    def entered_copies(self) -> str:
+    def describe_copies(self) -> str:
         """Return that copies were entered, but not which."""
         return f"some {self.kind} are the same under several names (P = {self.copies:.2f}), but it is not shown which"
 
     def checks(self) -> tuple[Check, ...]:
-        """Check whether entries were entered once (yes, no, cannot tell), and whether first place depends on copies."""
+        """Check whether entries are entered once (yes, no, cannot tell), and whether first place depends on copies."""
         changed = [LABELS[moved.method] for moved in self.merged if moved.winner_changed]
         once: bool | None = False
         same: bool | None = not changed
         if self.groups:
             once = None if all(group.few for group in self.groups) else False
-            found = (*self.alike(1), *self.merging())
+            facts = (*self.name_groups(1), *self.describe_merging())
             what = f"the winner of {', '.join(changed)}" if changed else "no winner"
             merging = f"merging them changes {what}"
         elif self.told_apart == self.compared:
-            once, found, merging = True, (f"every two {self.kind} differ",), "there is nothing to merge"
+            once, facts, merging = True, (f"every two {self.kind} differ",), "there is nothing to merge"
         elif self.copies >= SURE:
-            same, found = None, (self.entered_copies(), *self.doubts())
+            same, facts = None, (self.describe_copies(), *self.name_suspected())
             merging = "it is not shown which entries are copies"
         else:
             once, same = None, None
-            found = (self.open_pairs(), *self.doubts())
+            facts = (self.count_open_pairs(), *self.name_suspected())
             merging = "no copies were found, and none can be ruled out"
         return (
-            Check(f"{self.kind} are entered once", once, "; ".join(found)),
+            Check(f"{self.kind} are entered once", once, "; ".join(facts)),
             Check(f"same winner without copies of {self.kind}", same, merging),
         )
 
     def tables(self) -> dict[str, Table]:
-        """Return the pairs that are closest, and what merging does, as tables."""
+        """Return the closest pairs, and the effect of merging, as tables."""
         return {f"alike {self.kind}": self.table(), f"merged {self.kind}": self.merge_table()}
 
-    def open_pairs(self) -> str:
-        """Return how many pairs the data leave open."""
+    def count_open_pairs(self) -> str:
+        """Return how many pairs the data do not decide."""
         if self.basis == "none":
             return self.unknown_because
         left = self.compared - self.told_apart
         verb = "is" if left == 1 else "are"
         return f"{left:,} of {self.compared:,} pairs {verb} neither shown to differ nor to be equivalent"
 
-    def doubts(self) -> tuple[str, ...]:
-        """Name the pairs that are suspected, if any."""
+    def name_suspected(self) -> tuple[str, ...]:
+        """Name the suspected pairs, if any."""
         pairs = tuple(f"{pair.first} = {pair.second}" for pair in self.suspected)
         alone = "suspected" if self.copies == self.copies else "suspected when looked at alone"
         among = f"{alone}, as chance may make some among {self.compared:,} pairs"
         return (f"{among}, and not shown to be the same: {shorten(pairs)}",) if pairs else ()
 
-    def alike(self, most: int) -> tuple[str, ...]:
-        """Name the first groups, and say how many more there are."""
+    def name_groups(self, most: int) -> tuple[str, ...]:
+        """Name the first groups, and count the others."""
         lines = [group.sentence() for group in sorted(self.groups, key=lambda group: group.few)[:most]]
         if (more := len(self.groups) - most) > 0:
             lines.append(f"and {more:,} more group{'s' * (more > 1)} among {self.kind}")
         return tuple(lines)
 
-    def merging(self) -> tuple[str, ...]:
-        """Return what merging does to the board, by every method that it moves."""
+    def describe_merging(self) -> tuple[str, ...]:
+        """Return the effect of merging on the board, by every method that it changes."""
         lines = []
         for moved in self.merged:
             if moved.winner_changed or (moved.rank_moved and moved.method != "nash"):  # gaps of draws differ by chance
@@ -244,7 +243,7 @@ class Redundancy(Part):
         return tuple(lines)
 
     def table(self) -> Table:
-        """Return the pairs that are closest, with the answer."""
+        """Return the closest pairs, with the answer."""
         columns = [
             Column("first"),
             Column("second"),
@@ -266,7 +265,7 @@ class Redundancy(Part):
         )
 
     def merge_table(self) -> Table:
-        """Return what merging all groups does to the board of agents."""
+        """Return the effect of merging all groups on the board of agents."""
         pooled = "merged agents pool their games: in Elo, agents that were entered often still count more"
         return Table.of(
             self.merged,
@@ -286,32 +285,32 @@ class Redundancy(Part):
 
 
 def find_redundancy(problem: Problem, kind: Kind, error: float, margin: float | None) -> Redundancy:
-    """Compare all pairs of agents or tasks, join copies into groups, and see what merging them does."""
+    """Compare all pairs of agents or tasks, group copies, and measure the effect of merging them."""
     data, margin = problem.data, MARGIN if margin is None else margin
     names = data.tasks if kind == "tasks" and isinstance(data, Scores) else data.agents
     label = problem.exact.label if kind == "agents" or problem.tasks is None else problem.tasks.label
     a, b = np.triu_indices(len(names), k=1)
     same = (label[:, None] == label)[a, b]
-    found = (
+    comparison = (
         compare_matches(problem, error) if isinstance(data, Matches) else compare_scores(problem, kind, error, margin)
     )
-    near, apart, suspect = (answer[a, b] & ~same for answer in (found.near, found.apart, found.suspect))
-    if kind == "agents" and problem.pools:  # what the board pools is near, here too
+    near, apart, suspect = (answer[a, b] & ~same for answer in (comparison.near, comparison.apart, comparison.suspect))
+    if kind == "agents" and problem.pools:  # entries that the board pools are near
         near = (problem.classes.label[:, None] == problem.classes.label)[a, b] & ~same
     suspect, apart = suspect & ~near, apart & ~near
     alike = np.eye(len(names), dtype=np.bool_)
     alike[a, b] = alike[b, a] = same | near
-    far = np.where(np.isnan(found.distance), np.inf, found.distance)
+    far = np.where(np.isnan(comparison.distance), np.inf, comparison.distance)
     few = np.zeros(len(names), dtype=np.bool_)
     if isinstance(data, Matches) and not problem.literal:
         few = data.games_per_agent < FEW_GAMES
     groups = []
-    for members in cliques(alike, far):
+    for members in find_cliques(alike, far):
         exact = len(set(label[members])) == 1
         groups.append(
             CloneGroup(
                 members=tuple(names[k] for k in members),
-                representative=names[max(members, key=lambda k: (found.preference[k], -k))],
+                representative=names[max(members, key=lambda k: (comparison.preference[k], -k))],
                 exact=exact,
                 few=exact and bool(few[members].any()),
                 distance=max(float(far[i, j]) for i, j in combinations(members, 2)),
@@ -323,37 +322,37 @@ def find_redundancy(problem: Problem, kind: Kind, error: float, margin: float | 
         "cannot tell",
     )
 
-    def pair(k: int) -> Pair:
+    def make_pair(k: int) -> Pair:
         i, j = a[k], b[k]
         return Pair(
             first=names[i],
             second=names[j],
-            distance=float(found.distance[i, j]),
-            probability=float("nan") if status[k] == "equal results" else float(found.probability[i, j]),
-            p_same=float(found.p_same[i, j]),
-            p_apart=float(found.p_apart[i, j]),
+            distance=float(comparison.distance[i, j]),
+            probability=float("nan") if status[k] == "equal results" else float(comparison.probability[i, j]),
+            p_same=float(comparison.p_same[i, j]),
+            p_apart=float(comparison.p_apart[i, j]),
             status=str(status[k]),  # type: ignore[arg-type] # one of the words above
         )
 
-    order = np.lexsort([b, a, found.observed[a, b], far[a, b], ~suspect, ~alike[a, b]])[:NEAREST]
+    order = np.lexsort([b, a, comparison.observed[a, b], far[a, b], ~suspect, ~alike[a, b]])[:NEAREST]
     clearest = np.lexsort([b, a, far[a, b], ~suspect])[: min(int(suspect.sum()), NEAREST)]
     copies, near_copies = ({g.representative: g.members for g in groups if g.exact is one} for one in (True, False))
     return Redundancy(
         kind=kind,
         names=names,
-        distances=read_only(found.distance),
+        distances=read_only(comparison.distance),
         groups=tuple(groups),
-        nearest=tuple(map(pair, order)),
-        suspected=tuple(map(pair, clearest)),
+        nearest=tuple(map(make_pair, order)),
+        suspected=tuple(map(make_pair, clearest)),
         level=error,
         margin=margin,
-        basis=found.basis,
+        basis=comparison.basis,
         literal=problem.settings.noise == "none",
         compared=len(a),
         told_apart=int(apart.sum()),
         merged=measure_merging(problem, kind, copies, near_copies),
         unit=WIN_RATE if isinstance(data, Matches) else "scaled score",
-        copies=found.copies,
+        copies=comparison.copies,
     )
 
 
@@ -368,9 +367,9 @@ class Likeness:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Comparison(Likeness):
-    """All pairs compared: ``(n, n)`` each, symmetric, the diagonal meaningless; NaN where nothing is known.
+    """All pairs compared: ``(n, n)`` each, symmetric, the diagonal without meaning; NaN for unknown numbers.
 
-    ``distance`` has the noise taken off, ``observed`` has it in; ``preference`` is larger for better representatives.
+    ``distance`` is without noise, ``observed`` with it; ``preference`` is larger for better representatives.
     """
 
     basis: Basis
@@ -384,7 +383,7 @@ class Comparison(Likeness):
 
     @staticmethod
     def of(distance: Floats, observed: Floats, preference: Floats, **known: Any) -> "Comparison":
-        """Return a comparison that shows nothing but distances and what else is known."""
+        """Return a comparison of distances, and of the given numbers; everything else is unknown."""
         answers = dict.fromkeys(("near", "apart", "suspect"), np.zeros(distance.shape, dtype=np.bool_))
         chances = dict.fromkeys(("p_same", "p_apart", "probability"), np.full(distance.shape, np.nan))
         given = {"basis": "none", "distance": distance, "observed": observed, "preference": preference}
@@ -393,9 +392,9 @@ class Comparison(Likeness):
 
 def compare_matches(problem: Problem, error: float) -> Comparison:
     """Compare the agents of matches by the model that pools them; distances are those against common opponents."""
-    data, model, label = problem.data, problem.compared, problem.exact.label
+    data, model, label = problem.data, problem.near_duplicates, problem.exact.label
     assert isinstance(data, Matches)
-    distance, observed = distances_of_agents(data)
+    distance, observed = measure_agents(data)
     games = np.asarray(data.games_per_agent)
     if model is None or not model.tested:
         return Comparison.of(observed if problem.literal else distance, observed, games)
@@ -415,35 +414,35 @@ def compare_matches(problem: Problem, error: float) -> Comparison:
 
 
 def compare_scores(problem: Problem, kind: Kind, error: float, margin: float) -> Comparison:
-    """Test agents or tasks of scores where most noise is known."""
+    """Test agents or tasks of scores, if most noise is known."""
     scores = problem.scaled
     S, E = (scores.values, scores.stderr) if kind == "agents" else (scores.values.T, scores.stderr.T)
-    gap = distances_of_rows(S)
+    gap = measure_rows(S)
     if problem.literal or not np.isfinite(E).mean() > 0.5:
         return Comparison.of(gap, gap, -gap.sum(axis=1))
-    likeness = likeness_of_rows(S, E, margin, aligned=kind == "tasks")
+    likeness = compare_rows(S, E, margin, aligned=kind == "tasks")
     small = gap <= margin  # errors may be shared
     return Comparison.of(
         observed=gap,
         preference=-gap.sum(axis=1),
         basis="test",
-        near=small & holm_of_pairs(likeness.p_apart, error),
-        apart=holm_of_pairs(likeness.p_same, error),
+        near=small & reject_by_holm(likeness.p_apart, error),
+        apart=reject_by_holm(likeness.p_same, error),
         suspect=small & (likeness.p_apart <= error),
         **vars(likeness),
     )
 
 
-def holm_of_pairs(p: Floats, error: float) -> Bools:
-    """Return Holm's rule over all pairs of a symmetric table."""
+def reject_by_holm(p: Floats, error: float) -> Bools:
+    """Return the pairs of a symmetric table of p-values that Holm's rule rejects."""
     rejected = np.zeros(p.shape, dtype=np.bool_)
     pairs = np.triu_indices(len(p), k=1)
     rejected[pairs] = adjust_holm(p[pairs]) <= error
     return rejected | rejected.T
 
 
-def distances_of_agents(matches: Matches) -> tuple[Floats, Floats]:
-    """Return root mean square differences against common opponents, noise taken off and left in.
+def measure_agents(matches: Matches) -> tuple[Floats, Floats]:
+    """Return root mean square differences against common opponents, without and with noise.
 
     Shares of points are compared in standard deviations of one game, pooled over the two, and weighted by
     ``1 / (1/games_a + 1/games_b)``; the result is in win rate at even odds, where a standard deviation is 1/2.
@@ -498,12 +497,12 @@ def test_rows(T: Floats, K: Floats, information: Floats, mean: Floats, margin: f
     )
 
 
-def likeness_of_rows(S: Floats, E: Floats, margin: float, *, aligned: bool = False) -> Likeness:
+def compare_rows(S: Floats, E: Floats, margin: float, *, aligned: bool = False) -> Likeness:
     """Compare rows of scores whose standard errors ``E`` are known (NaN where not: such cells are not compared).
 
-    ``aligned`` is for tasks, whose zero and unit come from noisy extremes: what an offset and a factor common to all
-    agents can explain of a difference (least squares on 1 and the mean of the two rows) is taken out first, at the
-    price of two degrees of freedom, and there is no test of the mean.
+    ``aligned`` is for tasks, whose zero and unit come from noisy extremes: the part of a difference that an offset and
+    a factor common to all agents explain (least squares on 1 and the mean of the two rows) is removed first, which
+    costs two degrees of freedom, and there is no test of the mean.
     """
     n = len(S)
     T, K, information, lead, w_m, w_mm, w_md = np.zeros((7, n, n))
@@ -523,7 +522,7 @@ def likeness_of_rows(S: Floats, E: Floats, margin: float, *, aligned: bool = Fal
     return test_rows(np.maximum(T - explained, 0.0), np.maximum(K - 2, 0.0), information, np.zeros((n, n)), margin)
 
 
-def distances_of_rows(S: Floats) -> Floats:
+def measure_rows(S: Floats) -> Floats:
     """Return root mean square differences of rows, ``(n, n)``."""
     square = (S * S).sum(axis=1)
     gap = np.maximum(square[:, None] + square - 2 * (S @ S.T), 0.0)
@@ -533,8 +532,8 @@ def distances_of_rows(S: Floats) -> Floats:
     return np.asarray(np.sqrt(gap / S.shape[1]))
 
 
-def cliques(alike: Bools, distance: Floats) -> list[list[int]]:
-    """Join the closest first; two groups join only where every two of their members are alike."""
+def find_cliques(alike: Bools, distance: Floats) -> list[list[int]]:
+    """Return groups of alike entries: the closest join first, and two groups only if all their members are alike."""
     group = {k: [k] for k in range(len(alike))}
     a, b = np.nonzero(np.triu(alike, k=1))
     for k in np.lexsort([b, a, distance[a, b]]):
@@ -548,23 +547,23 @@ def cliques(alike: Bools, distance: Floats) -> list[list[int]]:
 
 def merge_data(data: Data, kind: Kind, same: Groups, near: Groups) -> Data:
     """Return the data with each group as one entry, named by its representative."""
-    away = {**same, **({} if isinstance(data, Matches) else near)}
-    gone = {member for name, members in away.items() for member in members if member != name}
+    copies = {**same, **({} if isinstance(data, Matches) else near)}
+    dropped = {member for name, members in copies.items() for member in members if member != name}
     if isinstance(data, Matches):
-        left = data.select([agent for agent in data.agents if agent not in gone])
+        left = data.select([agent for agent in data.agents if agent not in dropped])
         return left.merge(near) if near else left
     assert isinstance(data, Scores)
-    return data.select(**{kind: [name for name in getattr(data, kind) if name not in gone]})
+    return data.select(**{kind: [name for name in getattr(data, kind) if name not in dropped]})
 
 
 def measure_merging(problem: Problem, kind: Kind, same: Groups, near: Groups) -> tuple[Movement, ...]:
-    """Return how far each method moves the agents when groups are merged; nothing where there is nothing to merge."""
+    """Return how far each method moves the agents when groups are merged; empty if there is nothing to merge."""
     fewer = sum(len(members) - 1 for groups in (same, near) for members in groups.values())
     if not fewer or (kind == "agents" and len(problem.agents) - fewer < 2):
         return ()
     before = Experiment.of(problem)
-    after = Experiment.of(problem.again(merge_data(problem.data, kind, same, near)))
+    after = Experiment.of(problem.with_data(merge_data(problem.data, kind, same, near)))
     return tuple(
-        movement(*(one.exact(method, np.zeros(len(one.entries), dtype=np.intp)) for one in (before, after)))
+        measure_movement(*(one.exact(method, np.zeros(len(one.entries), dtype=np.intp)) for one in (before, after)))
         for method in ("uniform", "elo", "nash")
     )

@@ -1,4 +1,4 @@
-"""What tasks test: latent components, and tasks that say nothing or the opposite of the others."""
+"""What tasks test: latent components, and tasks without information or with the opposite order of the others."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from nashboard._text import number_of
 from nashboard._types import Floats
 from nashboard.algebra.latent import Component, joined, latent
 from nashboard.data.scores import Scores
-from nashboard.evaluation.audit.checks import Check, Part, in_brackets, shorten
+from nashboard.evaluation.audit.checks import Check, Part, bracket_names, shorten
 from nashboard.evaluation.posterior.scores import adjust_holm, fill_noise, find_limits, judge_tasks
 from nashboard.evaluation.problem import Problem
 
@@ -46,11 +46,11 @@ MEANINGS: dict[TaskStatus, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class TaskFinding:
-    """What one task does.
+    """The quality of one task.
 
     ``correlation`` is that with the mean of the other tasks. ``p_noise`` is the probability of such differences between
     agents by noise alone, ``spread_bound`` an upper confidence bound of the true standard deviation between agents, as
-    a multiple of the noise of one score. They are NaN where they cannot be known. ``saturated`` tasks are those on
+    a multiple of the noise of one score. They are NaN if they are unknown. ``saturated`` tasks are those on
     which half of the agents or more are near the best or worst possible score, whatever else is true of them.
     """
 
@@ -67,14 +67,14 @@ class TaskFinding:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TaskQuality(Part):
-    """What tasks test beyond an average, and which tasks say nothing or the opposite.
+    """What tasks test beyond an average, and which tasks separate no agents or have the opposite order.
 
     Parameters
     ----------
     components
         The strongest latent skills, with the agents and tasks at their ends.
     averages_share
-        How much of the scores (squared norm around the mean) average skill and difficulty explain.
+        Share of the scores (squared norm around the mean) that average skill and difficulty explain.
     findings
         One per task.
     level
@@ -86,7 +86,7 @@ class TaskQuality(Part):
     findings: tuple[TaskFinding, ...]
     level: float
 
-    def having(self, *status: TaskStatus) -> tuple[str, ...]:
+    def tasks_with(self, *status: TaskStatus) -> tuple[str, ...]:
         """Return the tasks of this status."""
         return tuple(finding.task for finding in self.findings if finding.status in status)
 
@@ -99,13 +99,13 @@ class TaskQuality(Part):
                 named = (f"{', '.join(agents)} on {', '.join(tasks)}" for tasks, agents in ends)
                 lines.append(f"component {part.number} ({part.share:.1%}): better than expected are {'; '.join(named)}")
         for status, meaning in MEANINGS.items():
-            tasks = self.having(status)
+            tasks = self.tasks_with(status)
             if tasks and status != "fine":
                 lines.append(f"{status}: {shorten(tasks)} ({meaning})")
         return tuple(lines)
 
     def table(self) -> Table:
-        """Return the tasks, those to look at first."""
+        """Return the tasks, those that failed first."""
         order = {status: k for k, status in enumerate([*list(MEANINGS)[1:], "fine"])}
         return Table.of(
             sorted(self.findings, key=lambda finding: order[finding.status]),
@@ -126,13 +126,13 @@ class TaskQuality(Part):
 
     def checks(self) -> tuple[Check, ...]:
         """Check whether every task separates agents, and in the direction of the others."""
-        idle, unknown = self.having("the same for everybody", "equivalent"), self.having(*UNJUDGED)
-        wrong, leaning = self.having("wrong way"), self.having("leans wrong")
+        idle, unknown = self.tasks_with("the same for everybody", "equivalent"), self.tasks_with(*UNJUDGED)
+        wrong, leaning = self.tasks_with("wrong way"), self.tasks_with("leans wrong")
         saturated = tuple(finding.task for finding in self.findings if finding.saturated)
         of = f"of {len(self.findings):,}"
-        separate = f"tasks that separate no agents beyond noise: {len(idle):,} {of}{in_brackets(idle)}"
+        separate = f"tasks that separate no agents beyond noise: {len(idle):,} {of}{bracket_names(idle)}"
         if unknown:
-            separate += f"; {len(unknown):,} cannot be judged with these data{in_brackets(unknown)}"
+            separate += f"; {len(unknown):,} cannot be judged with these data{bracket_names(unknown)}"
         near = "near the ceiling or floor for half of the agents or more"
         opposite = f"{self.name_some(wrong, 'correlate')} negatively with the rest beyond chance"
         if leaning:
@@ -155,7 +155,7 @@ class TaskQuality(Part):
         return {"tasks": self.table(), "components": self.component_table()}
 
     def component_table(self) -> Table:
-        """Return the latent components and who and what is at their ends."""
+        """Return the latent components with the agents and tasks at their ends."""
         return Table.of(
             self.components,
             Column("component", cell="number"),
@@ -169,11 +169,11 @@ class TaskQuality(Part):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for machines."""
-        found = super().to_dict()
-        return {**found, "tasks": found.pop("findings")}
+        document = super().to_dict()
+        return {**document, "tasks": document.pop("findings")}
 
     def __repr__(self) -> str:
-        odd = len(self.findings) - len(self.having("fine"))
+        odd = len(self.findings) - len(self.tasks_with("fine"))
         return f"TaskQuality({len(self.findings):,} tasks, {odd:,} to look at)"
 
 
@@ -188,23 +188,23 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
     if not set(data.tasks) <= set(raw.tasks):  # items that were pooled into tasks
         raw = data
     S = comparable.values
-    found = latent(comparable, k=min(COMPONENTS, min(S.shape) - 1))
+    components = latent(comparable, k=min(COMPONENTS, min(S.shape) - 1))
     place = {task: k for k, task in enumerate(comparable.tasks)}
-    r = correlations(S)
+    r = correlate_with_rest(S)
     correlation = np.array([r[place[task]] if task in place else np.nan for task in raw.tasks])
     tests = judge_tasks(merged.values, fill_noise(merged))
     column_of = dict(zip(data.tasks, classes.label, strict=True))
     unrelated = {task for fact in ("unrelated", "unclear") for task in problem.draws.facts.get(fact, ())}
     wrong = ~np.isnan(correlation)
-    wrong[wrong] = adjust_holm(negative_by_chance(correlation[wrong], len(S))) <= level
+    wrong[wrong] = adjust_holm(negative_p_values(correlation[wrong], len(S))) <= level
     findings = []
     for k, (task, column, limit) in enumerate(zip(raw.tasks, raw.values.T, find_limits(raw), strict=True)):
         at = column_of.get(task)  # None: constant
         p_noise, bound, state = (
             (np.nan, np.nan, "") if at is None else (tests.p_value[at], tests.bound[at], tests.state[at])
         )
-        near = near_limit(column / limit)
-        status: TaskStatus | None = saturation(column, limit)
+        near = classify_median(column / limit)
+        status: TaskStatus | None = classify_range(column, limit)
         if status == "the same for everybody":
             pass
         elif state == "equivalent":
@@ -229,14 +229,14 @@ def assess_tasks(problem: Problem, level: float) -> TaskQuality:
             )
         )
     return TaskQuality(
-        components=tuple(found.component(t) for t in range(found.strengths.size)),
-        averages_share=found.averages_share,
+        components=tuple(components.component(t) for t in range(components.strengths.size)),
+        averages_share=components.averages_share,
         findings=tuple(findings),
         level=level,
     )
 
 
-def saturation(column: Floats, limit: float) -> TaskStatus | None:
+def classify_range(column: Floats, limit: float) -> TaskStatus | None:
     """Return how a task fails to separate agents, whatever the noise; ``limit`` is NaN where scores are no shares."""
     low, high = float(np.nanmin(column)), float(np.nanmax(column))
     if low == high:
@@ -244,14 +244,14 @@ def saturation(column: Floats, limit: float) -> TaskStatus | None:
     return "everybody passes" if low >= PASSED * limit else "everybody fails" if high <= FAILED * limit else None
 
 
-def near_limit(shares: Floats) -> TaskStatus | None:
+def classify_median(shares: Floats) -> TaskStatus | None:
     """Return whether at least half of the agents are at the ceiling or the floor; all are NaN in another unit."""
     known = shares[np.isfinite(shares)]
     median = float(np.median(known)) if known.size else np.nan
     return "near the ceiling" if median >= PASSED else "near the floor" if median <= FAILED else None
 
 
-def correlations(S: Floats) -> Floats:
+def correlate_with_rest(S: Floats) -> Floats:
     """Return each task's correlation with the mean of the others over agents; NaN where one of them is constant."""
     n = S.shape[1]
     if n < 2 or len(S) < 3:
@@ -263,8 +263,8 @@ def correlations(S: Floats) -> Floats:
     return np.where(some, np.clip((a * b).sum(axis=0) / np.where(some, size, 1.0), -1.0, 1.0), np.nan)
 
 
-def negative_by_chance(r: Floats, agents: int) -> Floats:
-    """Return the chance of so negative a correlation between unrelated tasks (Student's t, one-sided)."""
+def negative_p_values(r: Floats, agents: int) -> Floats:
+    """Return one-sided p-values of negative correlations between unrelated tasks (Student's t)."""
     from scipy.special import stdtr
 
     freedom = agents - 2

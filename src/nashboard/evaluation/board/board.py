@@ -9,29 +9,29 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Record, Table, number
+from nashboard._tables import Cell, Column, Record, Table, format_number
 from nashboard._text import either, nearest, plural
 from nashboard._types import Floats, Ints, freeze
 from nashboard.data.matches import whole
 from nashboard.errors import InputError
-from nashboard.evaluation.posterior.posterior import ranges, sort_by_gap
+from nashboard.evaluation.posterior.posterior import format_ranges, sort_by_gap
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Second:
-    """Another number per agent: Elo as `elo` has it; a plain mean or the score of a method from the same draws."""
+    """Another number per agent: Elo as in `elo`; a plain mean or the score of a method from the same draws."""
 
-    # name, meaning: the heading of the column and what it shows
+    # name, meaning: the heading of the column and its explanation
     name: str
     meaning: str
     # values, low, high: estimate and interval, in the order of the board
     values: Floats
     low: Floats
     high: Floats
-    # rank_low, rank_high: interval of the ranks by this number; equal ends where there is one draw
+    # rank_low, rank_high: interval of the ranks by this number; equal ends if there is one draw
     rank_low: Ints
     rank_high: Ints
-    decimals: int = 0  # how many decimals the values deserve
+    decimals: int = 0  # of the values
     # whether the intervals of ranks hold for all agents at once; otherwise each holds for itself
     simultaneous: bool = False
 
@@ -41,14 +41,14 @@ class Second:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Board(Record):
-    """What is known of every agent (or task), one number each, in the order of ``names``.
+    """The numbers of every agent (or task), one of each kind, in the order of ``names``.
 
     Parameters
     ----------
     kind
         ``"agent"`` or ``"task"``.
     call
-        What the entries are called, in the plural.
+        The plural noun for the entries.
     unit
         Of ``gaps``: ``"Elo points"``, ``"task units"``, or the unit of the payoffs.
     level, draws
@@ -68,7 +68,7 @@ class Board(Record):
     uniform, uniform_ranks
         The plain average over all opponents, tasks or agents as entered, in the unit of the gaps, and its ranks.
     games
-        Games of each agent, NaN where there are none to count.
+        Games of each agent, NaN if games were not counted.
     second
         The rating, or for scores the plain mean; then the columns of other methods.
     """
@@ -119,28 +119,28 @@ class Board(Record):
     def table(
         self, title: str = "", *, columns: str = "default", notes: tuple[str, ...] = (), combine: bool = False
     ) -> Table:
-        """Return the board, the best first; ``combine`` puts a number and its interval into one cell, for people."""
+        """Return the board, the best first; ``combine`` puts a number and its interval into one cell."""
         if columns not in ("default", "all"):
             raise InputError(
                 f"there are no columns {columns!r}{nearest(columns, ['all'])}: use {either(['default', 'all'])}"
             )
-        found: list[tuple[Column, list[Cell]]] = []
+        columns_with_cells: list[tuple[Column, list[Cell]]] = []
         for one in AGENT_COLUMNS if self.kind == "agent" else TASK_COLUMNS:
             if (columns == "all" or one.default) and one.applies(self):
-                found += one.build(self, combine)
+                columns_with_cells += one.build(self, combine)
         order = self.order
         return Table(
             title=title,
-            columns=tuple(column for column, _ in found),
-            rows=tuple(tuple(cells[k] for _, cells in found) for k in order),
+            columns=tuple(column for column, _ in columns_with_cells),
+            rows=tuple(tuple(cells[k] for _, cells in columns_with_cells) for k in order),
             notes=notes,
         )
 
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> "Board":
         """Return the board that `to_dict` wrote."""
-        second = tuple(Second(**{k: array_value(k, v) for k, v in one.items()}) for one in values["second"])
-        return Board(**{k: array_value(k, v) for k, v in values.items() if k != "second"}, second=second)
+        second = tuple(Second(**{k: parse_field(k, v) for k, v in one.items()}) for one in values["second"])
+        return Board(**{k: parse_field(k, v) for k, v in values.items() if k != "second"}, second=second)
 
 
 Built = list[tuple[Column, list[Cell]]]
@@ -148,17 +148,17 @@ Built = list[tuple[Column, list[Cell]]]
 
 @dataclass(frozen=True, kw_only=True)
 class BoardColumn:
-    """A column of the board: how it is built, whether the default view shows it, and what it needs."""
+    """A column of the board: its builder, whether the default view shows it, and the boards that have it."""
 
     build: Callable[[Board, bool], Built]
     default: bool = True
     applies: Callable[[Board], bool] = lambda board: True
 
 
-def one_column(
+def make_column(
     name: str, meaning: str, cells: Callable[[Board], list[Cell]], decimals: int | None = 3, **more: Any
 ) -> BoardColumn:
-    """Return a column that is the same for people and machines; None gives it the decimals of the gap."""
+    """Return a column that is the same for people and machines; ``decimals=None`` uses those of the gap."""
 
     def build(board: Board, combine: bool) -> Built:
         shown = gap_decimals(board.unit) if decimals is None else decimals
@@ -168,7 +168,7 @@ def one_column(
 
 
 def gap_decimals(unit: str) -> int:
-    """Return how many decimals gaps and averages deserve in their unit."""
+    """Return the number of decimals of gaps and averages in their unit."""
     return 0 if unit == "Elo points" else 3
 
 
@@ -177,20 +177,22 @@ def interval_column(
 ) -> Built:
     """Return a number with its interval: one text column for people, three columns for machines."""
     if board.exact:
-        return [(Column(name, meaning, decimals=decimals), numbers(values))]
+        return [(Column(name, meaning, decimals=decimals), as_cells(values))]
     if combine:
         cells: list[Cell] = [
-            None if np.isnan(v) else f"{number(v, decimals)} [{number(a, decimals)}, {number(b, decimals)}]"
+            None
+            if np.isnan(v)
+            else f"{format_number(v, decimals)} [{format_number(a, decimals)}, {format_number(b, decimals)}]"
             for v, a, b in zip(values, low, high, strict=True)
         ]
         return [(Column(name, f"{meaning}, with {board.level:.0%} interval"), cells)]
     ends = [("low", "lower", low), ("high", "upper", high)]
     return [
-        (Column(name, meaning, decimals=decimals), numbers(values)),
+        (Column(name, meaning, decimals=decimals), as_cells(values)),
         *(
             (
                 Column(f"{name} {end}", f"{word} end of its {board.level:.0%} interval", decimals=decimals),
-                numbers(cells),
+                as_cells(cells),
             )
             for end, word, cells in ends
         ),
@@ -204,9 +206,9 @@ def rank_column(board: Board, combine: bool) -> Built:
     """Return the interval of places."""
     if board.exact:
         meaning = "place by Nash average; equal averages share a place, exact copies count once"
-        return [(Column("rank", meaning), ints(board.ranks))]
+        return [(Column("rank", meaning), int_cells(board.ranks))]
     meaning = f"{board.level:.0%} interval of the place; {ONCE}"
-    return [(Column("rank", meaning), ranges(board.rank_low, board.rank_high))]
+    return [(Column("rank", meaning), format_ranges(board.rank_low, board.rank_high))]
 
 
 def gap_column(board: Board, combine: bool) -> Built:
@@ -219,18 +221,18 @@ def gap_column(board: Board, combine: bool) -> Built:
 
 def second_columns(board: Board, combine: bool) -> Built:
     """Return the rating or the mean, and the columns of other methods, each with its interval and ranks."""
-    found: Built = []
+    columns: Built = []
     for one in board.second:
-        found += interval_column(
+        columns += interval_column(
             one.name, one.meaning, one.values, one.low, one.high, board, combine=combine, decimals=one.decimals
         )
         meaning = "place" if board.exact else f"{board.level:.0%} interval of the place"
         meaning = f"{'simultaneous ' if one.simultaneous else ''}{meaning} by {one.name}"
-        found.append((Column(f"{one.name} rank", meaning), ranges(one.rank_low, one.rank_high)))
-    return found
+        columns.append((Column(f"{one.name} rank", meaning), format_ranges(one.rank_low, one.rank_high)))
+    return columns
 
 
-def is_drawn(board: Board) -> bool:
+def has_draws(board: Board) -> bool:
     """Return whether there are draws, and so probabilities."""
     return not board.exact
 
@@ -256,58 +258,53 @@ AGENT_COLUMNS: tuple[BoardColumn, ...] = (
         ]
     ),
     BoardColumn(build=gap_column),
-    one_column(
-        "P(top)", TOP, lambda b: numbers(b.probability_top), 2,
-        applies=is_drawn,
-    ),
+    make_column("P(top)", TOP, lambda b: as_cells(b.probability_top), 2, applies=has_draws),
     BoardColumn(build=second_columns, applies=lambda board: bool(board.second)),
-    one_column(
+    make_column(
         "games", "games played, or their total weight", lambda b: [whole(x) for x in b.games], 2, applies=has_games
     ),
-    one_column(
-        "place", "place by the gap alone, without its uncertainty", lambda b: ints(b.ranks), default=False,
-        applies=is_drawn,
+    make_column(
+        "place", "place by the gap alone, without its uncertainty", lambda b: int_cells(b.ranks), default=False,
+        applies=has_draws,
     ),
-    one_column("weight", WEIGHT, lambda b: numbers(b.weights), default=False),
-    one_column(
-        "uniform", "plain average with equal weights, copies counted as entered", lambda b: numbers(b.uniform),
+    make_column("weight", WEIGHT, lambda b: as_cells(b.weights), default=False),
+    make_column(
+        "uniform", "plain average with equal weights, copies counted as entered", lambda b: as_cells(b.uniform),
         None, default=False,
     ),
-    one_column("uniform rank", "place by the plain average", lambda b: ints(b.uniform_ranks), default=False),
-    one_column(
-        "copies", "entries with these data, this one included", lambda b: ints(np.bincount(b.classes)[b.classes]),
+    make_column("uniform rank", "place by the plain average", lambda b: int_cells(b.uniform_ranks), default=False),
+    make_column(
+        "copies", "entries with these data, this one included", lambda b: int_cells(np.bincount(b.classes)[b.classes]),
         default=False, applies=has_copies,
     ),
 )  # fmt: skip
 TASK_COLUMNS: tuple[BoardColumn, ...] = (
     BoardColumn(build=rank_column),
-    one_column("task", "name", lambda b: list(b.names)),
+    make_column("task", "name", lambda b: list(b.names)),
     BoardColumn(build=gap_column),
-    one_column(
-        "P(decides)", DECIDES, lambda b: numbers(b.probability_top), 2,
-        applies=is_drawn,
-    ),
-    one_column("weight", WEIGHT, lambda b: numbers(b.weights)),
-    one_column("uniform", "minus the plain mean score of all agents, in task units", lambda b: numbers(b.uniform)),
-    one_column(
-        "uniform rank", "place by the plain mean, the hardest first", lambda b: ints(b.uniform_ranks), default=False
+    make_column("P(decides)", DECIDES, lambda b: as_cells(b.probability_top), 2, applies=has_draws),
+    make_column("weight", WEIGHT, lambda b: as_cells(b.weights)),
+    make_column("uniform", "minus the plain mean score of all agents, in task units", lambda b: as_cells(b.uniform)),
+    make_column(
+        "uniform rank", "place by the plain mean, the hardest first", lambda b: int_cells(b.uniform_ranks),
+        default=False,
     ),
 )  # fmt: skip
 WHOLE = ("ranks", "rank_low", "rank_high", "classes", "uniform_ranks", "draws", "decimals")
 
 
-def numbers(values: Floats) -> list[Cell]:
+def as_cells(values: Floats) -> list[Cell]:
     """Return numbers as cells; a missing one is a dash."""
     return [None if np.isnan(value) else float(value) + 0.0 for value in values]
 
 
-def ints(values: Ints) -> list[Cell]:
+def int_cells(values: Ints) -> list[Cell]:
     """Return whole numbers as cells."""
     return [int(value) for value in values]
 
 
-def array_value(name: str, value: Any) -> Any:
-    """Return a field in the form that the board keeps it."""
+def parse_field(name: str, value: Any) -> Any:
+    """Return the value of a field of the board from json."""
     if name == "names":
         return tuple(value)
     if not isinstance(value, list):
@@ -317,7 +314,7 @@ def array_value(name: str, value: Any) -> Any:
     return np.array([np.nan if cell is None else cell for cell in value], dtype=np.float64)
 
 
-def places(values: Floats, tolerance: float = 0.0) -> Ints:
+def rank_places(values: Floats, tolerance: float = 0.0) -> Ints:
     """Return 1 plus the number of larger values, within a tolerance."""
     rising = np.sort(values)
     return np.asarray(1 + len(values) - np.searchsorted(rising, values + tolerance, side="right"), dtype=np.intp)

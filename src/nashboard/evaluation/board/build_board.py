@@ -1,4 +1,4 @@
-"""Boards of a problem: agents, and tasks where there are some, all from the same draws."""
+"""Boards of a problem: agents, and tasks if there are tasks, all from the same draws."""
 
 from dataclasses import replace
 from statistics import NormalDist
@@ -9,16 +9,16 @@ from nashboard._types import Floats, Ints
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import NO_COUNTS, Matches
 from nashboard.data.scores import Scores
-from nashboard.evaluation.board.board import Board, Second, places
+from nashboard.evaluation.board.board import Board, Second, rank_places
 from nashboard.evaluation.posterior.draws import ELO_PRIOR, Draws
 from nashboard.evaluation.posterior.posterior import TIE, Posterior, draw_ranks, rank_interval, summarise_draws
 from nashboard.evaluation.problem import LOG_ODDS, Data, Problem
-from nashboard.ranking.registry import find_method, refuse, score_draws
+from nashboard.ranking.registry import check_options, find_method, score_draws
 from nashboard.ratings.elo import elo
 from nashboard.ratings.errors import origin_weights
 from nashboard.ratings.rating import checked_anchor, describe_origin
 
-OWN_METHODS = ("nash", "elo", "uniform", "mean")  # which the board has columns for
+OWN_METHODS = ("nash", "elo", "uniform", "mean")  # methods with columns of their own
 ELO_POINTS = "Elo points"
 
 
@@ -26,32 +26,32 @@ def build_board(problem: Problem) -> Board:
     """Return the board of agents."""
     scale = POINTS_PER_LOGIT if problem.unit == LOG_ODDS else 1.0
     uniform = uniform_averages(problem)[problem.classes.label] * scale
-    second = [one for one in (rating(problem), mean(problem), *method_columns(problem)) if one is not None]
-    found = board_of(problem.posterior, "agent", problem.settings.call, uniform, count_games(problem.data), scale)
-    return replace(found, unit=ELO_POINTS if problem.unit == LOG_ODDS else problem.unit, second=tuple(second))
+    second = filter(None, (rating_column(problem), mean_column(problem), *method_columns(problem)))
+    board = make_board(problem.posterior, "agent", problem.settings.call, uniform, count_games(problem.data), scale)
+    return replace(board, unit=ELO_POINTS if problem.unit == LOG_ODDS else problem.unit, second=tuple(second))
 
 
-def board_of(found: Posterior, kind: str, call: str, uniform: Floats, games: Floats, scale: float = 1.0) -> Board:
-    """Return a posterior as a board, beside the plain averages."""
-    point = found.gap[np.unique(found.classes, return_index=True)[1]]
+def make_board(posterior: Posterior, kind: str, call: str, uniform: Floats, games: Floats, scale: float = 1.0) -> Board:
+    """Return the board of a posterior, with the plain averages."""
+    point = posterior.gap[np.unique(posterior.classes, return_index=True)[1]]
     return Board(
         kind=kind,
         call=call,
-        unit=found.unit,
-        level=found.level,
-        draws=found.draws,
-        names=found.agents,
-        gaps=found.gap * scale,
-        gap_low=found.gap_low * scale,
-        gap_high=found.gap_high * scale,
-        probability_top=np.array(found.probability_top),
-        ranks=places(-point, TIE * float(point.max()))[found.classes],
-        rank_low=np.array(found.rank_low),
-        rank_high=np.array(found.rank_high),
-        weights=np.array(found.weight),
-        classes=np.array(found.classes),
+        unit=posterior.unit,
+        level=posterior.level,
+        draws=posterior.draws,
+        names=posterior.agents,
+        gaps=posterior.gap * scale,
+        gap_low=posterior.gap_low * scale,
+        gap_high=posterior.gap_high * scale,
+        probability_top=np.array(posterior.probability_top),
+        ranks=rank_places(-point, TIE * float(point.max()))[posterior.classes],
+        rank_low=np.array(posterior.rank_low),
+        rank_high=np.array(posterior.rank_high),
+        weights=np.array(posterior.weight),
+        classes=np.array(posterior.classes),
         uniform=uniform,
-        uniform_ranks=places(uniform, 1e-12 * float(np.abs(uniform).max())),
+        uniform_ranks=rank_places(uniform, 1e-12 * float(np.abs(uniform).max())),
         games=games,
     )
 
@@ -68,27 +68,27 @@ def uniform_averages(problem: Problem) -> Floats:
 
 
 def count_games(data: Data) -> Floats:
-    """Return the games of each agent, NaN where nobody counted them."""
+    """Return the games of each agent, NaN if they were not counted."""
     if isinstance(data, Matches) and NO_COUNTS not in data.origin.notes:
         return np.array(data.games_per_agent)
     return np.full(len(data.agents), np.nan)
 
 
-def rating(problem: Problem) -> Second | None:
-    """Return the Elo ratings that `elo` gives, with its intervals; those of the draws where agents are pooled.
+def rating_column(problem: Problem) -> Second | None:
+    """Return the Elo ratings of `elo`, with its intervals; if agents are pooled, the ratings of the draws.
 
     A pooled agent has the games of several, and would count as several in a fit; in the draws it is one opponent.
     """
     classes, level = problem.classes, problem.settings.level
     if not isinstance(problem.merged, Matches) or "elo" not in problem.settings.methods:
         return None
-    anchor = class_anchor(problem)
+    anchor = average_anchors(problem)
     names = tuple(problem.agents[k] for k in classes.first)
     weights = origin_weights(problem.pooled()) if len(names) > 1 else np.ones(1)
     meaning = f"Elo rating in points, {describe_origin(problem.settings.anchor, names, weights)}"
     if len(names) == 1 or problem.pools:
         meaning += ", agents that are pooled count once" * bool(problem.pools)
-        return summarise_second("Elo", meaning, drawn_ratings(problem, names, anchor), problem, decimals=0)
+        return summarise_second("Elo", meaning, draw_ratings(problem, names, anchor), problem, decimals=0)
     fit = elo(
         problem.merged,
         prior=ELO_PRIOR if problem.literal else "learned",
@@ -114,28 +114,28 @@ def rating(problem: Problem) -> Second | None:
     )
 
 
-def drawn_ratings(problem: Problem, names: tuple[str, ...], anchor: dict[str, float]) -> Floats:
-    """Return the ratings of the draws in points: each class's mean lead over all others, moved to the anchors."""
+def draw_ratings(problem: Problem, names: tuple[str, ...], anchor: dict[str, float]) -> Floats:
+    """Return the ratings of the draws in points: each class's mean lead over all others, shifted to the anchors."""
     assert problem.draws.ratings is not None
     points = problem.draws.ratings * POINTS_PER_LOGIT
     if not anchor:
         return points
-    held = [names.index(name) for name in anchor]
-    return np.asarray(points + (np.array(list(anchor.values())) - points[:, held]).mean(axis=1, keepdims=True))
+    anchored = [names.index(name) for name in anchor]
+    return np.asarray(points + (np.array(list(anchor.values())) - points[:, anchored]).mean(axis=1, keepdims=True))
 
 
-def class_anchor(problem: Problem) -> dict[str, float]:
-    """Return anchored ratings by the name of the class; members of a class that are held keep their mean."""
-    held = checked_anchor(problem.settings.anchor or None, problem.agents)
-    found: dict[str, list[float]] = {}
-    for agent, points in held.items():
+def average_anchors(problem: Problem) -> dict[str, float]:
+    """Return anchored ratings by the name of the class; a class gets the mean of the anchors of its members."""
+    anchors = checked_anchor(problem.settings.anchor or None, problem.agents)
+    by_class: dict[str, list[float]] = {}
+    for agent, points in anchors.items():
         first = problem.classes.first[problem.classes.label[agent]]
-        found.setdefault(problem.agents[first], []).append(points)
-    return {name: sum(points) / len(points) for name, points in found.items()}
+        by_class.setdefault(problem.agents[first], []).append(points)
+    return {name: sum(points) / len(points) for name, points in by_class.items()}
 
 
-def mean(problem: Problem) -> Second | None:
-    """Return the plain means of the raw scores as published, with the spread of their draws, of pooled agents too."""
+def mean_column(problem: Problem) -> Second | None:
+    """Return the plain means of the raw scores, with the spread of their draws, for pooled agents too."""
     draws, data = problem.draws.means, problem.data
     if draws is None or not isinstance(data, Scores) or len(set(data.lower_is_better.tolist())) > 1:
         return None  # a mean over tasks of both directions has no meaning
@@ -155,16 +155,16 @@ def method_columns(problem: Problem) -> list[Second]:
     if not names:
         return []
     for name in names:
-        refuse(find_method(name), problem.kind, {})
+        check_options(find_method(name), problem.kind, {})
     tables, all_draws = problem.drawn_data(), len(problem.draws)
     few = f", from {len(tables)} of {all_draws:,} draws" if len(tables) < all_draws else ""
-    found = []
+    columns = []
     for name in names:
         method = find_method(name)
         scores, unit = score_draws(method, tables)
         meaning = f"score by {method.title}, {unit}{few}"
-        found.append(summarise_second(method.title, meaning, scores, problem, decimals=3))
-    return found
+        columns.append(summarise_second(method.title, meaning, scores, problem, decimals=3))
+    return columns
 
 
 def summarise_second(
@@ -200,22 +200,22 @@ def summarise_second(
 
 
 def build_task_board(problem: Problem) -> Board | None:
-    """Return the board of tasks: how hard each is for the agents at the top, and whether it decides."""
+    """Return the board of tasks: the hardness of each for the agents at the top, and whether it decides."""
     if problem.tasks is None:
         return None
     assert isinstance(problem.data, Scores)
     draws, label = problem.draws, problem.tasks.label
     assert draws.task_weights is not None
-    hardness = task_hardness(problem)
+    hardness = measure_hardness(problem)
     gaps = hardness.max(axis=1, keepdims=True) - hardness
     of_tasks = Draws(gaps=gaps, weights=draws.task_weights, point=gaps.mean(axis=0))
-    found = summarise_draws(of_tasks, problem.data.tasks, label, unit=problem.unit, level=problem.settings.level)
+    summary = summarise_draws(of_tasks, problem.data.tasks, label, unit=problem.unit, level=problem.settings.level)
     decides = (draws.task_weights > 0).mean(axis=0)[label]
     uniform = -(problem.expected.T @ (problem.classes.size / problem.classes.size.sum()))[label]
-    return replace(board_of(found, "task", "tasks", uniform, np.full(len(label), np.nan)), probability_top=decides)
+    return replace(make_board(summary, "task", "tasks", uniform, np.full(len(label), np.nan)), probability_top=decides)
 
 
-def task_hardness(problem: Problem) -> Floats:
+def measure_hardness(problem: Problem) -> Floats:
     """Return ``(S, T)`` minus the score of the agents at the top on each task, in task units."""
     draws = problem.draws
     if draws.payoffs is None:

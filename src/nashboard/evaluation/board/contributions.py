@@ -1,4 +1,4 @@
-"""What a gap is made of, and where the Nash order differs from another order beyond noise.
+"""The terms of a gap, and agents whose place by Nash average differs from another one beyond noise.
 
 Symbols: ``gap_i = - sum over k of w_k (X[i, k] - best_k)``: one term for each opponent (or task) with weight ``w_k``,
 averaged over the draws. From the plain average to the Nash average an agent moves by
@@ -26,8 +26,8 @@ LEAST = 2  # places that an agent moves on an exact board, where every move is b
 class Contribution:
     """One term of an agent's gap: the opponent or task, its mean weight, the agent's expected result, and the term.
 
-    ``term`` is negative where the agent loses ground; ``low`` and ``high`` are its interval over the draws, None where
-    there is one draw, or where the draws of the payoffs do not fit in memory.
+    ``term`` is negative if it increases the gap; ``low`` and ``high`` are its interval over the draws, None if there is
+    one draw, or if the draws of the payoffs do not fit in memory.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Contribution:
 
 @dataclass(frozen=True, kw_only=True)
 class Mover:
-    """An agent whose places by Nash average and by another number do not overlap, and what moves it."""
+    """An agent whose places by Nash average and by another number do not overlap, and the reasons."""
 
     name: str
     against: str
@@ -49,10 +49,10 @@ class Mover:
     because: tuple[str, ...]
 
     def sentence(self) -> str:
-        """Return who moves, from where to where, and because of what."""
+        """Return the agent, both places and the reasons in one sentence."""
         way = "higher" if self.nash[0] < self.other[0] else "lower"
         reason = f", mostly because of {listed(self.because)}" if self.because else ""
-        places = f"place {span(self.nash)} by Nash average and {span(self.other)} by {self.against}"
+        places = f"place {format_span(self.nash)} by Nash average and {format_span(self.other)} by {self.against}"
         return f"{self.name} is {way} on this board: {places}{reason}."
 
     @staticmethod
@@ -62,17 +62,17 @@ class Mover:
         return Mover(**fields)
 
 
-def span(ends: tuple[int, int]) -> str:
-    """Return ``3-5``, or ``3`` where the ends agree."""
+def format_span(ends: tuple[int, int]) -> str:
+    """Return ``3-5``, or ``3`` if both ends are equal."""
     return f"{ends[0]:,}" if ends[0] == ends[1] else f"{ends[0]:,}-{ends[1]:,}"
 
 
 def find_contributions(problem: Problem) -> dict[str, tuple[Contribution, ...]]:
-    """Return the largest terms of each agent's gap, by agent; none where payoffs do not fit in memory."""
+    """Return the largest terms of each agent's gap, by agent; none if payoffs do not fit in memory."""
     if problem.large:
         return dict.fromkeys(problem.agents, ())
     draws, X = problem.draws, problem.expected
-    names = column_names(problem)
+    names = name_columns(problem)
     scores = problem.tasks is not None
     W = draws.task_weights if scores else draws.weights
     assert W is not None
@@ -118,7 +118,7 @@ def term_intervals(X: Floats, W: Floats, best: Floats, columns: Any, level: floa
     return low, high
 
 
-def column_names(problem: Problem) -> tuple[str, ...]:
+def name_columns(problem: Problem) -> tuple[str, ...]:
     """Return the name of each class of opponents or tasks."""
     if problem.tasks is None:
         return problem.classes.names(problem.agents)
@@ -138,18 +138,18 @@ def find_movers(problem: Problem, board: Board, other: Second | None) -> tuple[M
             chosen.append(int(k))
     if not chosen:
         return ()
-    names, X = column_names(problem), problem.expected
+    names, X = name_columns(problem), problem.expected
     entered = problem.classes if problem.tasks is None else problem.tasks
     W = problem.draws.weights if problem.tasks is None else problem.draws.task_weights
     assert W is not None
     pull = (W.mean(axis=0) - entered.size / entered.size.sum()) * (X - X.mean(axis=0))
-    found = []
+    movers = []
     for k in chosen[:MOST]:
         toward = pull[board.classes[k]] * (1 if board.rank_low[k] < other.rank_low[k] else -1)
         reasons = sorted(
             (t for t in range(len(names)) if toward[t] > 0 and names[t] != board.names[k]), key=lambda t: -toward[t]
         )
-        found.append(
+        movers.append(
             Mover(
                 name=board.names[k],
                 against=other.name,
@@ -158,4 +158,4 @@ def find_movers(problem: Problem, board: Board, other: Second | None) -> tuple[M
                 because=tuple(names[t] for t in reasons[:2]),
             )
         )
-    return tuple(found)
+    return tuple(movers)

@@ -12,51 +12,52 @@ from nashboard.data.table.columns import HIGH_IS_GOOD, is_called_low, spell_opti
 from nashboard.evaluation.board.board import Board
 from nashboard.evaluation.board.contributions import Mover
 from nashboard.evaluation.board.headline import LIKELY, MENTIONED, NAMED, SURE, headline
-from nashboard.evaluation.board.warnings import sentence
+from nashboard.evaluation.board.warnings import as_sentence
 from nashboard.evaluation.posterior.items import is_item_table
 from nashboard.evaluation.posterior.matches import CYCLES_MATTER, LARGE_CYCLES
 from nashboard.evaluation.posterior.posterior import TIE
 from nashboard.evaluation.posterior.scores import adjust_holm
 from nashboard.evaluation.problem import LOG_ODDS, Problem
 
-FEW_GAMES = 10  # of an agent: below, its place is hardly known
+FEW_GAMES = 10  # of an agent: below, its place is very uncertain
 FEWEST_AGENTS = 5  # that can show a task to point the wrong way
-SMALL_CYCLES = 0.05  # log-odds, 9 Elo points: cycles whose standard deviation may be smaller are not claimed
-CLOSE = 0.9  # correlation of gaps and ratings from which both are said to order alike
+SMALL_CYCLES = 0.05  # log-odds, 9 Elo points: cycles whose standard deviation may be smaller are not reported
+CLOSE = 0.9  # correlation of gaps and ratings from which their orders are called close
+FEWEST_IN_LADDER = 6  # agents from which most results are no part of a single cycle
 MOST_COMPARED = 1000  # agents of which all pairs are compared
-IDENTIFIED = 3  # agents and tasks from which a shared skill and what it leaves over can be told apart
+IDENTIFIED = 3  # agents and tasks from which a shared skill and its residual can be distinguished
 
 
 def write_verdict(problem: Problem, board: Board, tasks: Board | None, movers: tuple[Mover, ...]) -> tuple[str, ...]:
     """Return the sentences of the verdict: who is first, why, what is open, and how much data there are."""
-    found = [headline(board), few_games_sentence(board)]
+    sentences = [headline(board), describe_few_games(board)]
     if isinstance(problem.data, Scores):
-        found.append(direction_sentence(problem, tasks))
-        found += [task_sentence(problem, tasks), noise_sentence(problem)]
+        sentences.append(describe_directions(problem, tasks))
+        sentences += [describe_tasks(problem, tasks), describe_noise(problem)]
     else:
-        found.append(ladder_sentence(problem, board))
-    found += [mover.sentence() for mover in movers]
-    found += [pairs_sentence(problem), size_sentence(problem)]
-    return tuple(line for line in found if line)
+        sentences.append(describe_ladder(problem, board))
+    sentences += [mover.sentence() for mover in movers]
+    sentences += [describe_pairs(problem), describe_size(problem)]
+    return tuple(line for line in sentences if line)
 
 
-def few_games_sentence(board: Board) -> str:
-    """Return how many games the candidates played, where these are few: a count, no test."""
+def describe_few_games(board: Board) -> str:
+    """Return how many games the candidates played, if these are few: a count, not a test."""
     first = np.flatnonzero(board.probability_top >= min(MENTIONED, board.probability_top.max()))
     few = [k for k in first[np.argsort(-board.probability_top[first], kind="stable")] if board.games[k] < FEW_GAMES]
     alike: dict[float, list[str]] = {}
     for k in few[:NAMED]:
         alike.setdefault(float(board.games[k]), []).append(quote_spaces(board.names[k]))
-    said = []
+    parts = []
     for games, names in alike.items():
         who = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
         each = " each" if len(names) > 1 else ""
-        said.append(f"{who} played {count(games)} {plural(games, 'games')}{each}")
-    return f"{'; '.join(said)}." if said else ""
+        parts.append(f"{who} played {count(games)} {plural(games, 'games')}{each}")
+    return f"{'; '.join(parts)}." if parts else ""
 
 
-def ladder_sentence(problem: Problem, board: Board) -> str:
-    """Return whether ratings explain the results, from the facts of the model; nothing where there is no question."""
+def describe_ladder(problem: Problem, board: Board) -> str:
+    """Return whether ratings explain the results, from the facts of the model; empty if this cannot be asked."""
     facts, data = problem.draws.facts, problem.merged
     if problem.literal or "cyclic_share" not in facts or len(data.agents) < 3:
         return ""
@@ -68,9 +69,12 @@ def ladder_sentence(problem: Problem, board: Board) -> str:
     spread = min(np.ptp(averages), np.ptp(board.gaps)) > 0
     close = bool(spread and np.corrcoef(averages, -board.gaps)[0, 1] > CLOSE)
     order = f"the order is close to that of {'Elo' if isinstance(data, Matches) else 'plain averages'}"
-    share, small = float(facts["cyclic_share"]), f"no cycles of more than {small_cycles(problem)[1]} are shown"
+    share, small = float(facts["cyclic_share"]), f"no cycles of more than {small_cycle_size(problem)[1]} are shown"
     if not shows_cycles(problem):
-        if facts.get("tau_high", 0.0) > large_cycles(problem) or not facts["shows_cycles"]:
+        if isinstance(data, Matches) and (one := find_single_cycle(problem, data)):
+            rest = "; a ladder explains the other results" if len(data.agents) >= FEWEST_IN_LADDER else ""
+            return f"One cycle is beyond noise: {one}{rest}."
+        if facts.get("tau_high", 0.0) > large_cycle_size(problem) or not facts["shows_cycles"]:
             return f"N{small[1:]}, but these data could miss them{f'; {order}' * close}."
         return f"A ladder explains these results: {small}{f', so {order}' * close}."
     if isinstance(data, Matches) and data.dependent:
@@ -80,20 +84,30 @@ def ladder_sentence(problem: Problem, board: Board) -> str:
     return f"Cycles matter here: they are {share:.0%} of the variance of the payoffs, and one rating cannot show them."
 
 
+def find_single_cycle(problem: Problem, matches: Matches) -> str:
+    """Return a cycle of three agents beyond noise, in words: few agents in a circle hardly change tau."""
+    from nashboard.evaluation.audit.transitivity import find_clear_cycle
+
+    if len(matches.agents) > MOST_COMPARED:
+        return ""
+    cycle = find_clear_cycle(matches, 1 - problem.settings.level)
+    return "" if cycle is None else cycle.sentence()
+
+
 def shows_cycles(problem: Problem) -> bool:
-    """Return whether the posterior of a model with ratings and cycles excludes that cycles are small."""
-    return bool(problem.draws.facts.get("tau_low", 0.0) > small_cycles(problem)[0])
+    """Return whether the posterior of a model with ratings and cycles excludes small cycles."""
+    return bool(problem.draws.facts.get("tau_low", 0.0) > small_cycle_size(problem)[0])
 
 
-def large_cycles(problem: Problem) -> float:
-    """Return the size of cycles that would be missed if it were not excluded."""
+def large_cycle_size(problem: Problem) -> float:
+    """Return the standard deviation from which cycles are called large."""
     return LARGE_CYCLES * (1.0 if problem.unit == LOG_ODDS else float(problem.draws.facts.get("sigma", 1.0)))
 
 
-def small_cycles(problem: Problem) -> tuple[float, str]:
-    """Return the standard deviation below which cycles are called small, and how that is said.
+def small_cycle_size(problem: Problem) -> tuple[float, str]:
+    """Return the standard deviation below which cycles are called small, as a number and in words.
 
-    Of payoffs that are no log-odds nothing is known beforehand but that cycles matter or not with even odds.
+    For payoffs that are not log-odds it is the one at which cycles are ``CYCLES_MATTER`` of the variance.
     """
     if problem.unit == LOG_ODDS:
         return SMALL_CYCLES, f"{SMALL_CYCLES * POINTS_PER_LOGIT:.0f} Elo points"
@@ -101,21 +115,21 @@ def small_cycles(problem: Problem) -> tuple[float, str]:
     return ratio * float(problem.draws.facts.get("sigma", 1.0)), f"{CYCLES_MATTER:.0%} of the variance of the payoffs"
 
 
-def pairs_sentence(problem: Problem) -> str:
-    """Return whether near-duplicates are shown, and of how many pairs it is open who is better."""
+def describe_pairs(problem: Problem) -> str:
+    """Return whether near-duplicates are shown, and how many pairs cannot be ordered."""
     n, call = len(problem.classes.first), problem.settings.call
     if problem.literal or not 3 <= n <= MOST_COMPARED:
         return ""
     compared = problem.draws.facts.get("noise") == "known" or (problem.alike is not None and problem.alike.tested)
     sought = compared and problem.settings.pool and n == len(problem.agents)
-    found = ["no near-duplicates are shown"] if sought and "copies" not in problem.draws.facts else []
+    parts = ["no near-duplicates are shown"] if sought and "copies" not in problem.draws.facts else []
     unclear, tied = count_unclear(problem.draws.gaps, problem.settings.level)
     if unclear:
         once = ", copies counted once," if n < len(problem.agents) else ""
-        found.append(f"{unclear:,} of {n * (n - 1) // 2:,} pairs of {call}{once} cannot be ordered with these data")
+        parts.append(f"{unclear:,} of {n * (n - 1) // 2:,} pairs of {call}{once} cannot be ordered with these data")
     elif not tied:
-        found.append(f"all pairs of {call} can be ordered")
-    return sentence("; ".join(found)) if found else ""
+        parts.append(f"all pairs of {call} can be ordered")
+    return as_sentence("; ".join(parts)) if parts else ""
 
 
 def count_unclear(gaps: Floats, level: float) -> tuple[int, int]:
@@ -138,17 +152,17 @@ def count_unclear(gaps: Floats, level: float) -> tuple[int, int]:
     return unclear, tied
 
 
-def direction_sentence(problem: Problem, tasks: Board | None) -> str:
-    """Return which tasks first place depends on although a low score may be good on them, by name or correlation."""
-    from nashboard.evaluation.audit.task_quality import correlations, negative_by_chance
+def describe_directions(problem: Problem, tasks: Board | None) -> str:
+    """Return the tasks that decide first place and on which a low score may be good, by their name or correlation."""
+    from nashboard.evaluation.audit.task_quality import correlate_with_rest, negative_p_values
 
     assert tasks is not None
     assert isinstance(problem.data, Scores)
     S = problem.scaled.values
     named = any(note.startswith(HIGH_IS_GOOD) for note in problem.given.origin.notes)
     enough = len(S) >= FEWEST_AGENTS and S.shape[1] > 2  # of two tasks, either may be wrong
-    r = np.nan_to_num(correlations(S)) if enough else np.zeros(S.shape[1])
-    negative = (r < 0) & (adjust_holm(negative_by_chance(r, len(S))) <= 1 - SURE)
+    r = np.nan_to_num(correlate_with_rest(S)) if enough else np.zeros(S.shape[1])
+    negative = (r < 0) & (adjust_holm(negative_p_values(r, len(S))) <= 1 - SURE)
     doubtful = [
         task
         for k, task in enumerate(tasks.names)
@@ -164,13 +178,13 @@ def direction_sentence(problem: Problem, tasks: Board | None) -> str:
     return f"First place {depends} on {listed(doubtful, 3)}, where a high score counts as good: {remedy}."
 
 
-def task_sentence(problem: Problem, tasks: Board | None) -> str:
-    """Return which tasks tell agents apart, or decide, and why the others were set aside."""
+def describe_tasks(problem: Problem, tasks: Board | None) -> str:
+    """Return which tasks separate agents, or decide, and why the others are set aside."""
     assert tasks is not None
     n, call, facts = len(tasks.names), problem.settings.call, problem.draws.facts
-    aside, told = list_tasks(problem, tasks, "set_aside"), list_tasks(problem, tasks, "told_apart")
+    aside, separating = list_tasks(problem, tasks, "set_aside"), list_tasks(problem, tasks, "told_apart")
     residual = facts.get("noise") == "residual"
-    if not told and "told_apart" in facts and not residual:
+    if not separating and "told_apart" in facts and not residual:
         return f"No single task tells the {call} apart beyond noise."
     unrelated, alike, unclear = (len(list_tasks(problem, tasks, key)) for key in ("unrelated", "equivalent", "unclear"))
     doubtful = list_tasks(problem, tasks, "doubtful")
@@ -180,23 +194,23 @@ def task_sentence(problem: Problem, tasks: Board | None) -> str:
             "{} show{s} no difference beyond noise in these data": len(aside) - unrelated - alike,
             "{} share{s} no skill with the others": unrelated,
         }
-        said = [text.format(f"{k:,}", s="s" * (k == 1)) for text, k in reasons.items() if k]
-        s = "s" * (len(told) == 1)
+        parts = [sentence.format(f"{k:,}", s="s" * (k == 1)) for sentence, k in reasons.items() if k]
+        s = "s" * (len(separating) == 1)
         does = f"measure{s} shared skills" if residual else f"tell{s} the {call} apart"
-        found = f"{len(told):,} of {n:,} tasks {does}: {listed(told, 3)}."
-        if not told:
-            found = "It is uncertain whether any tasks measure shared skills."
-        if said:
-            found += f" Set aside: {'; '.join(said)}."
+        sentence = f"{len(separating):,} of {n:,} tasks {does}: {listed(separating, 3)}."
+        if not separating:
+            sentence = "It is uncertain whether any tasks measure shared skills."
+        if parts:
+            sentence += f" Set aside: {'; '.join(parts)}."
         if doubtful:
-            found += (
+            sentence += (
                 f" On {number_of(len(doubtful), 'tasks')} without a shared skill the {call} differ by more than the "
             )
-            found += "noise elsewhere: if that is real, give standard errors or numbers of items."
+            sentence += "noise elsewhere: if that is real, give standard errors or numbers of items."
         if unclear:
             verb = "is uncertain and counts" if unclear == 1 else "are uncertain and count"
-            found += f" {unclear:,} {verb} in some of the draws."
-        return found
+            sentence += f" {unclear:,} {verb} in some of the draws."
+        return sentence
     decide = [tasks.names[k] for k in np.argsort(-tasks.weights, kind="stable") if tasks.probability_top[k] >= LIKELY]
     if not decide or len(decide) == n:
         return ""
@@ -206,7 +220,7 @@ def task_sentence(problem: Problem, tasks: Board | None) -> str:
 
 
 def list_tasks(problem: Problem, tasks: Board, fact: str) -> list[str]:
-    """Return the tasks, copies included, that a fact of the model lists."""
+    """Return the tasks, including copies, that are listed in a fact of the model."""
     assert isinstance(problem.merged, Scores)
     assert problem.tasks is not None
     listed_ = set(problem.draws.facts.get(fact, ()))
@@ -225,8 +239,8 @@ NOISE = {
 }
 
 
-def noise_sentence(problem: Problem) -> str:
-    """Return which noise was assumed for scores."""
+def describe_noise(problem: Problem) -> str:
+    """Return the assumption on the noise of scores."""
     facts = problem.draws.facts
     if problem.literal:
         return "The scores are taken as exact: there are no intervals." if len(problem.draws) == 1 else ""
@@ -235,11 +249,11 @@ def noise_sentence(problem: Problem) -> str:
         return NOISE["few"]
     least, most = (int(np.quantile(facts.get("ranks", (1,)), level, method="nearest")) for level in (0.05, 0.95))
     number = f"{least}" + f" to {most}" * (most > least)
-    said = "one shared skill does" if number == "1" else f"{number} shared skills do"
-    return NOISE.get(noise, "").format(skills=said)
+    skills = "one shared skill does" if number == "1" else f"{number} shared skills do"
+    return NOISE.get(noise, "").format(skills=skills)
 
 
-def size_sentence(problem: Problem) -> str:
+def describe_size(problem: Problem) -> str:
     """Return how much data there are, and what is missing."""
     data, call = problem.data, problem.settings.call
     n = len(data.agents)

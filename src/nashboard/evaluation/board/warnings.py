@@ -1,4 +1,4 @@
-"""What to know before relying on a board: what was left out, pooled or assumed, and what data cannot show."""
+"""Warnings of a board: what was left out, pooled or assumed, and what the data cannot show."""
 
 from typing import Any
 
@@ -28,42 +28,42 @@ UNCOUNTED = "The win rates come without numbers of games: they are taken as exac
 
 
 def write_warnings(problem: Problem) -> tuple[str, ...]:
-    """Return what to know before relying on the board: what may make it wrong, then how the data were read."""
+    """Return the warnings of a board: first what may make it wrong, then how the data were read."""
     data = problem.data
     what = "results" if isinstance(data, Matches) else "data"  # equal results of few games may be chance
-    found = copy_warning(problem.exact.groups(data.agents), problem.settings.call, what)
+    warnings = warn_of_copies(problem.exact.groups(data.agents), problem.settings.call, what)
     if problem.tasks is not None and isinstance(data, Scores):
-        found += copy_warning(problem.tasks.groups(data.tasks), "tasks", "data")
-    found += pool_warning(problem)
-    found += mean_warning(data)
+        warnings += warn_of_copies(problem.tasks.groups(data.tasks), "tasks", "data")
+    warnings += warn_of_pools(problem)
+    warnings += warn_of_mean(data)
     if isinstance(data, Payoffs) and problem.literal and problem.settings.noise == "model":
-        found.append("The payoffs have neither standard errors nor numbers of games: they are taken as exact.")
+        warnings.append("The payoffs have neither standard errors nor numbers of games: they are taken as exact.")
     if NO_COUNTS in problem.given.origin.notes:
-        found.append(UNCOUNTED)
+        warnings.append(UNCOUNTED)
     if isinstance(data, Matches) and not problem.literal and 0 < len(data.unbeaten) < len(data.agents):
-        found.append(f"{listed(data.unbeaten, 3)} {UNBEATEN}")
-    found += side_note(problem)
+        warnings.append(f"{listed(data.unbeaten, 3)} {UNBEATEN}")
+    warnings += describe_side(problem)
     if problem.draws.facts.get("around_opponents"):
-        found.append(BY_STRENGTH)
+        warnings.append(BY_STRENGTH)
     elif isinstance(data, Matches) and not problem.literal and len(data.agents) > DENSE and choose_prior(data):
-        found.append(RELIES_ON_PRIOR)
+        warnings.append(RELIES_ON_PRIOR)
     if problem.literal and not problem.equilibrium.unique:
-        found.append("There are several equilibria: the weights are those of maximum entropy.")
+        warnings.append("There are several equilibria: the weights are those of maximum entropy.")
     if 1 < (draws := len(problem.draws)) < FEW:
         off = f"a probability may be off by {draws**-0.5:.2f}"  # two standard errors at 1/2
-        found.append(f"{draws:,} draws are few: {off}, and the ends of intervals are rough below {FEW}.")
-    found += [sentence(note) for note in problem.notes]
-    found += [sentence(str(left)) for left in problem.given.origin.left_out]
-    found += [
-        sentence(note)
+        warnings.append(f"{draws:,} draws are few: {off}, and the ends of intervals are rough below {FEW}.")
+    warnings += [as_sentence(note) for note in problem.notes]
+    warnings += [as_sentence(str(left)) for left in problem.given.origin.left_out]
+    warnings += [
+        as_sentence(note)
         for note in problem.given.origin.notes
         if not note.startswith(CHOSEN) and note != NO_COUNTS and note not in problem.notes
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(warnings))
 
 
-def side_note(problem: Problem) -> list[str]:
-    """Return that the first side has an advantage, and that the board is as at a neutral place."""
+def describe_side(problem: Problem) -> list[str]:
+    """Return that a side has an advantage, which is taken out."""
     advantage = None if problem.literal or not isinstance(problem.merged, Matches) else problem.neutral[1]
     if advantage is None:
         return []
@@ -73,24 +73,24 @@ def side_note(problem: Problem) -> list[str]:
     return [f"The {side} side has an advantage of {size}, which is taken out: the board is as at a neutral place."]
 
 
-def pool_warning(problem: Problem) -> list[str]:
-    """Return which near-duplicates were pooled, and whether it is uncertain which entries are copies."""
-    found = []
+def warn_of_pools(problem: Problem) -> list[str]:
+    """Return the near-duplicates that were pooled, and whether it is uncertain which entries are copies."""
+    warnings = []
     if "copies" in problem.draws.facts:
-        found.append(
+        warnings.append(
             f"Some {problem.settings.call} are probably the same under several names "
             f"(P = {problem.draws.facts['copies']:.2f}); all numbers are averages over which ones these are."
         )
     if not problem.pools:
-        return found
+        return warnings
     groups = "; ".join(listed(group, 4) for group in problem.pools[:3])
     more = f"; and {len(problem.pools) - 3:,} more groups" if len(problem.pools) > 3 else ""
     apart = "pool=False (--no-pool) keeps them apart."
-    return [*found, f"Probable near-duplicates are pooled and share their data: {groups}{more}. {apart}"]
+    return [*warnings, f"Probable near-duplicates are pooled and share their data: {groups}{more}. {apart}"]
 
 
-def copy_warning(groups: tuple[tuple[str, ...], ...], call: str, what: str) -> list[str]:
-    """Return that entries with identical results or data were found, and how they count."""
+def warn_of_copies(groups: tuple[tuple[str, ...], ...], call: str, what: str) -> list[str]:
+    """Return the groups of entries with identical results or data, and how they count."""
     if not groups:
         return []
     many = f"{len(groups):,} groups of {call} have" if len(groups) > 1 else f"One group of {call} has"
@@ -98,8 +98,8 @@ def copy_warning(groups: tuple[tuple[str, ...], ...], call: str, what: str) -> l
     return [f"{many} identical {what} ({first}): each group counts once; the plain average counts them as entered."]
 
 
-def mean_warning(data: Any) -> list[str]:
-    """Return why there is no mean column, or which tasks decide it because of their unit."""
+def warn_of_mean(data: Any) -> list[str]:
+    """Return why there is no mean column, or which tasks dominate it because of their unit."""
     if not isinstance(data, Scores) or len(data.tasks) < 2:
         return []
     lower = data.lower_is_better
@@ -125,6 +125,6 @@ def counts_are_known(warnings: tuple[str, ...]) -> bool:
     return UNCOUNTED not in warnings
 
 
-def sentence(text: str) -> str:
+def as_sentence(text: str) -> str:
     """Return a note as a sentence."""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")

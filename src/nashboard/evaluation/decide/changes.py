@@ -1,4 +1,4 @@
-"""`changes`: what differs between two evaluations beyond noise, and why; `history`: the board over many evaluations."""
+"""`changes`: differences between two evaluations beyond noise, and their causes; `history`: a series of evaluations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError
-from nashboard.evaluation.board.headline import find_leader, first_in_words
+from nashboard.evaluation.board.headline import describe_chance, find_leader
 from nashboard.evaluation.decide.significance import run_paired_t
 from nashboard.evaluation.posterior.scores import adjust_holm, known_noise
 from nashboard.evaluation.problem import LOG_ODDS
@@ -26,8 +26,8 @@ FEWEST_TASKS = 3  # common to both evaluations, from which means are compared
 class Move:
     """How far one agent moved: positive ``change`` means that it came closer to the best.
 
-    ``relative`` is the change beyond that of the typical agent: if a new leader widens every gap, nobody has moved.
-    ``mean_change`` is that of the plain mean of the scores on common tasks, None where there is none.
+    ``relative`` is the change beyond that of the typical agent: if a new leader widens every gap, no agent has moved.
+    ``mean_change`` is that of the plain mean of the scores on common tasks, None if there is none.
     """
 
     agent: str
@@ -47,7 +47,7 @@ class Move:
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
-    """A part of the data that speaks for a move: results against one opponent, or on one task."""
+    """A part of the data that explains a move: results against one opponent, or on one task."""
 
     agent: str
     of: str
@@ -57,7 +57,7 @@ class Cause:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Changes(Result):
-    """What differs between two evaluations.
+    """The differences between two evaluations.
 
     Parameters
     ----------
@@ -66,13 +66,13 @@ class Changes(Result):
     moves
         Every agent that both have, the largest relative change first.
     first_before, first_after
-        Who is first, or probably first, by the rule of the verdict; None where that is undecided or shared.
+        The agent that is first, or probably first, by the rule of the verdict; None if that is undecided or shared.
     chance_before, chance_after
-        P(top) of these; None where there is none.
+        P(top) of these agents; None if there is none.
     same_first
         Probability that an agent drawn from the top of the old board is also drawn from that of the new one.
     noise_known
-        Whether both evaluations say how noisy they are; if not, no move is called real.
+        Whether the noise of both evaluations is known; if not, no move is called real.
     causes
         For agents that moved beyond noise: opponents or tasks whose results changed most.
     """
@@ -123,10 +123,10 @@ class Changes(Result):
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """The answer in a few sentences."""
+        """The result in a few sentences."""
         after = quote_spaces(self.first_after or "No agent alone")
         before = quote_spaces(self.first_before or "no agent alone")
-        now, then = first_in_words(self.chance_after), first_in_words(self.chance_before)
+        now, then = describe_chance(self.chance_after), describe_chance(self.chance_before)
         lines = [f"{after} is still {now}." if self.first_after else "No agent alone is first, as before."]
         if self.first_before != self.first_after:
             sure = "" if self.first_changed else "; that may be noise"
@@ -189,7 +189,7 @@ class Changes(Result):
         )
 
     def causes_table(self) -> Table:
-        """Return what changed in the data of the agents that moved."""
+        """Return the changes in the data of the agents that moved."""
         return Table.of(
             self.causes,
             Column("agent"),
@@ -212,8 +212,8 @@ def changes(old: Any, new: Any) -> Changes:
     """Compare two evaluations of largely the same agents.
 
     Gaps are compared relative to the typical change, so that noise in the best agent, which all gaps share, does not
-    count. Errors combine those of the two evaluations as if their data were independent. Where the new data contain
-    the old, that makes them too wide: fewer moves are called real, never more.
+    count. Errors combine those of the two evaluations as if their data were independent. If the new data contain the
+    old, that makes intervals too wide: fewer moves are called real, never more.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def changes(old: Any, new: Any) -> Changes:
         agents = f"the old one has {listed(before.agents, 3)}, the new one {listed(after.agents, 3)}"
         raise InputError(f"the two evaluations share no agent: {agents}")
     i, j = ([side.agents.index(name) for name in common] for side in (before, after))
-    # copies count once: what follows is computed for one agent of each class
+    # copies count once: one agent represents each class
     classes = np.stack([before.classes[i], after.classes[j]])
     _, one, label = np.unique(classes, axis=1, return_index=True, return_inverse=True)
     change, error = before.gap[i] - after.gap[j], np.hypot(before.gap_error[i], after.gap_error[j])
@@ -251,7 +251,7 @@ def changes(old: Any, new: Any) -> Changes:
     noisy = before.draws > 1 and after.draws > 1
     p_values = np.full(len(common), np.nan)
     if noisy:
-        p_values = adjust_holm(two_sided(relative[one], error[one]))[label.ravel()]
+        p_values = adjust_holm(two_sided_p_values(relative[one], error[one]))[label.ravel()]
     mean_change, mean_p = compare_means(old.data, new.data, common)
     moves = [
         Move(
@@ -272,7 +272,7 @@ def changes(old: Any, new: Any) -> Changes:
         for k, name in enumerate(common)
     ]
     moves.sort(key=lambda move: (-abs(move.relative), move.agent))
-    (first_before, chance_before), (first_after, chance_after) = first_of(old.board), first_of(new.board)
+    (first_before, chance_before), (first_after, chance_after) = find_first(old.board), find_first(new.board)
     return Changes(
         unit=after.unit,
         level=after.level,
@@ -289,8 +289,8 @@ def changes(old: Any, new: Any) -> Changes:
     )
 
 
-def first_of(board: Any) -> tuple[str | None, float | None]:
-    """Return who is first, or probably first, by the rule of the verdict, with P(top); nobody where that is shared."""
+def find_first(board: Any) -> tuple[str | None, float | None]:
+    """Return the agent that is first, or probably first, by the rule of the verdict, and its P(top); else None."""
     rows = sorted(zip(board.names, board.classes.tolist(), board.probability_top.tolist(), strict=True), reverse=True)
     chances = dict({label: (name, p) for name, label, p in rows}.values())  # copies have one name
     leader = find_leader(chances)
@@ -298,9 +298,9 @@ def first_of(board: Any) -> tuple[str | None, float | None]:
 
 
 def typical_change(change: Floats, error: Floats) -> float:
-    """Return the weighted median of the changes: large errors count little, none more than the typical one.
+    """Return the weighted median of the changes: large errors count little, small ones no more than the median error.
 
-    Of two agents none is typical: either may have moved, and each gets half of the change.
+    Of two agents neither is typical: each gets half of the change.
     """
     if len(change) < 3:
         return float(change.mean())
@@ -310,7 +310,7 @@ def typical_change(change: Floats, error: Floats) -> float:
     return float(change[order][np.searchsorted(cumulated, cumulated[-1] / 2)])
 
 
-def two_sided(change: Floats, error: Floats) -> Floats:
+def two_sided_p_values(change: Floats, error: Floats) -> Floats:
     """Return p-values of "no change"."""
     from scipy.special import ndtr
 
@@ -319,10 +319,10 @@ def two_sided(change: Floats, error: Floats) -> Floats:
 
 
 def compare_means(before: Any, after: Any, agents: Sequence[str]) -> tuple[Floats, Floats]:
-    """Return by how much the mean score of each agent on common tasks changed, and p-values by Holm; NaN without them.
+    """Return the change of the mean score of each agent on common tasks, and p-values by Holm; NaN without scores.
 
-    Where all standard errors are known this is a z-test with the tasks as they are, else a paired t-test over tasks.
-    Exact copies count as one test. Pooled agents do not: each has a mean of its own.
+    If all standard errors are known this is a z-test for these tasks, else a paired t-test over tasks. Exact copies
+    count as one test. Pooled agents do not, since each has its own mean.
     """
     none = np.full(len(agents), np.nan)
     if not (isinstance(before, Scores) and isinstance(after, Scores)):
@@ -339,15 +339,15 @@ def compare_means(before: Any, after: Any, agents: Sequence[str]) -> tuple[Float
             p_values[k] = 1.0
         elif np.isfinite(d).all():
             p_values[k] = (
-                two_sided(mean[k : k + 1], np.sqrt([known]))[0]
+                two_sided_p_values(mean[k : k + 1], np.sqrt([known]))[0]
                 if np.isfinite(known) and known > 0
                 else run_paired_t(d, 0.95).p_value
             )
-    found = np.isfinite(p_values)
-    if found.any():
-        rows = np.column_stack([was.values, now.values, np.nan_to_num(variance)])[found]
+    tested = np.isfinite(p_values)
+    if tested.any():
+        rows = np.column_stack([was.values, now.values, np.nan_to_num(variance)])[tested]
         _, one, label = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-        p_values[found] = adjust_holm(p_values[found][one])[label.ravel()]
+        p_values[tested] = adjust_holm(p_values[tested][one])[label.ravel()]
     return mean, p_values
 
 
@@ -356,24 +356,24 @@ def find_causes(old: Any, new: Any, moved: Sequence[str]) -> tuple[Cause, ...]:
     before, after = old.data, new.data
     causes: list[Cause] = []
     for agent in moved:
-        found: list[Cause] = []
+        candidates: list[Cause] = []
         if isinstance(before, Matches) and isinstance(after, Matches):
-            found = match_causes(before, after, agent)
+            candidates = find_match_causes(before, after, agent)
         elif isinstance(before, Scores) and isinstance(after, Scores):
-            found = score_causes(before, after, agent)
-        causes += sorted(found, key=lambda cause: (-abs(cause.effect), cause.of))[:MOST_CAUSES]
+            candidates = find_score_causes(before, after, agent)
+        causes += sorted(candidates, key=lambda cause: (-abs(cause.effect), cause.of))[:MOST_CAUSES]
     return tuple(causes)
 
 
-def match_causes(before: Matches, after: Matches, agent: str) -> list[Cause]:
-    """Return opponents by the points of the new games beyond what old ratings expect.
+def find_match_causes(before: Matches, after: Matches, agent: str) -> list[Cause]:
+    """Return opponents by the points of the new games beyond those that old ratings predict.
 
     If the new log can contain the old one, the new games are those that were added, and otherwise all of its games.
     """
     from nashboard.ratings.elo import elo
 
     ratings = elo(before)
-    old, new = opponents(before, agent), opponents(after, agent)
+    old, new = count_by_opponent(before, agent), count_by_opponent(after, agent)
     grown = all(
         name in new and new[name][0] >= points and new[name][1] - new[name][0] >= games - points
         for name, (points, games) in old.items()
@@ -390,18 +390,18 @@ def match_causes(before: Matches, after: Matches, agent: str) -> list[Cause]:
     return causes
 
 
-def opponents(matches: Matches, agent: str) -> dict[str, tuple[float, float]]:
+def count_by_opponent(matches: Matches, agent: str) -> dict[str, tuple[float, float]]:
     """Return points and games of an agent against each opponent."""
     k = matches.agents.index(agent)
-    found = {}
+    counts = {}
     for side, own in ((0, matches.wins), (1, matches.losses)):
         for row in np.flatnonzero(matches.pairs[:, side] == k):
             name = matches.agents[matches.pairs[row, 1 - side]]
-            found[name] = (float(own[row] + matches.draws[row] / 2), float(matches.games[row]))
-    return found
+            counts[name] = (float(own[row] + matches.draws[row] / 2), float(matches.games[row]))
+    return counts
 
 
-def score_causes(before: Scores, after: Scores, agent: str) -> list[Cause]:
+def find_score_causes(before: Scores, after: Scores, agent: str) -> list[Cause]:
     """Return tasks by how much the agent's score changed relative to the median change of the other agents."""
     agents = [agent, *(name for name in before.agents if name in after.agents and name != agent)]
     tasks = [task for task in after.tasks if task in before.tasks]
@@ -419,7 +419,7 @@ def score_causes(before: Scores, after: Scores, agent: str) -> list[Cause]:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class History(Result):
-    """Gaps of every agent in a series of evaluations; NaN where an agent was not there.
+    """Gaps of every agent in a series of evaluations; NaN if an agent is not in one.
 
     Parameters
     ----------
@@ -455,7 +455,7 @@ class History(Result):
 
 
 def history(evaluations: Sequence[Any], labels: Sequence[str] | None = None) -> History:
-    """Put a series of evaluations side by side, the oldest first.
+    """Combine a series of evaluations, the oldest first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`compare`: is one agent better than another, by how much, and how many more observations would decide it?"""
+"""`compare`: whether one agent is better than another, by how much, and how many more observations would decide it."""
 
 import math
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nashboard._tables import Cell, Column, Result, Table, number
-from nashboard._text import about, either, listed, plural, quote_spaces
+from nashboard._tables import Cell, Column, Result, Table, format_number
+from nashboard._text import either, listed, plural, quote_spaces, round_count
 from nashboard._types import Floats, read_only
 from nashboard._units import POINTS_PER_LOGIT
 from nashboard.data.matches import Matches
@@ -20,11 +20,11 @@ from nashboard.evaluation.decide.significance import (
     POWER,
     Estimate,
     confidence_sequence,
+    estimate_log_odds,
     estimate_t,
+    find_pair,
     fit_as_evaluate,
-    head_to_head,
     log_e_value,
-    pair_row,
     probability_above_half,
     run_clustered_t,
     run_mcnemar,
@@ -48,7 +48,7 @@ Verdict = Literal["better", "worse", "equivalent", "undecided"]
 Over = Literal["tasks", "runs"]
 
 SIMILAR = 10.0  # tasks whose largest scores differ by less than this factor are in one unit
-MOST_NEEDED = 1_000_000  # observations: a larger number says no more than that there is hardly a difference
+MOST_NEEDED = 1_000_000  # observations: a larger number only means that there is hardly a difference
 FEWEST_CLUSTERS = 10  # below this, cluster-robust errors are too small (Cameron, Gelbach and Miller 2008)
 
 
@@ -71,9 +71,9 @@ class Comparison(Result):
         ``"better"``, ``"worse"``, ``"equivalent"`` (the interval lies within the margin) or ``"undecided"``.
     games_needed
         How many more observations (games, items, tasks) are needed to detect a difference of this size with a power of
-        80%; 0 where it is decided, None where the estimate is 0.
+        80%; 0 if it is decided, None if the estimate is 0.
     test, n, counted
-        What was computed, from how many of what.
+        The name of the test, and the number and kind of observations.
 
     Examples
     --------
@@ -108,14 +108,14 @@ class Comparison(Result):
     def sentence(self) -> str:
         """The verdict in one sentence."""
         low, high = self.low, self.high
-        if self.verdict == "undecided" and self.difference < 0:  # the interval of the one who leads
+        if self.verdict == "undecided" and self.difference < 0:  # the interval of the agent that leads
             low, high = -high, -low
-        ends = f"{self.level:.0%} interval {short(low)} to {short(high)}"
+        ends = f"{self.level:.0%} interval {format_short(low)} to {format_short(high)}"
         if self.verdict == "equivalent":
-            within = f"{short(self.margin or 0.0)} {self.unit}"
+            within = f"{format_short(self.margin or 0.0)} {self.unit}"
             return f"{self.a} and {self.b} are equivalent: the difference lies within {within} ({ends})."
-        size = f"{short(abs(self.difference))} {self.unit}{WHICH_MEAN.get(self.unit, '')}"
-        by = f"by {size} ({ends}, {p_text(self.p_value)})."
+        size = f"{format_short(abs(self.difference))} {self.unit}{WHICH_MEAN.get(self.unit, '')}"
+        by = f"by {size} ({ends}, {format_p(self.p_value)})."
         if self.verdict != "undecided":
             return f"{self.a} is {self.verdict} than {self.b} {by}"
         if not self.difference:
@@ -123,7 +123,7 @@ class Comparison(Result):
         leader, other = (self.a, self.b) if self.difference > 0 else (self.b, self.a)
         sentence = f"Undecided: {leader} leads {other} {by}"
         if needed := self.games_needed:
-            many = f"Over {MOST_NEEDED:,}" if needed > MOST_NEEDED else f"About {about(needed):,}"
+            many = f"Over {MOST_NEEDED:,}" if needed > MOST_NEEDED else f"About {round_count(needed):,}"
             sentence += f" {many} more {plural(needed, self.counted)} would show such a lead with 80% power."
         return sentence
 
@@ -132,7 +132,7 @@ class Comparison(Result):
         return Comparisons(rows=(self,)).table()
 
     def __repr__(self) -> str:
-        return f"Comparison({self.a!r}, {self.b!r}: {self.verdict}, {p_text(self.p_value)})"
+        return f"Comparison({self.a!r}, {self.b!r}: {self.verdict}, {format_p(self.p_value)})"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -166,7 +166,7 @@ class Comparisons(Result):
         )
 
     def explain_verdicts(self) -> tuple[str, ...]:
-        """Return why a verdict can be given although the interval contains 0, where that happens."""
+        """Return why a verdict is possible although the interval contains 0, if that happens."""
         given = [row.b for row in self.rows if row.verdict in ("better", "worse") and row.low <= 0 <= row.high]
         if not given:
             return ()
@@ -199,8 +199,8 @@ def compare(
     """Compare two agents, or one with several.
 
     Scores are paired over the columns that both agents have: exact McNemar test for 0 and 1, paired t-test otherwise,
-    cluster-robust where columns belong to groups. Matches are compared by the log-odds of a game
-    between the two in the hierarchical model, which uses their own games and those against common opponents.
+    cluster-robust if columns belong to groups. Matches are compared by the log-odds of a game between the two in the
+    hierarchical model, which uses their own games and those against common opponents.
 
     Parameters
     ----------
@@ -212,8 +212,8 @@ def compare(
     level
         Of the interval and the verdict.
     margin
-        The largest difference that does not matter, in the unit of the result. The verdict is ``"equivalent"`` where
-        the whole interval lies within it.
+        The largest difference that does not matter, in the unit of the result. The verdict is ``"equivalent"`` if the
+        whole interval lies within it.
     over
         For scores: ``"tasks"`` asks about tasks (items) like these, ``"runs"`` about these very tasks measured again,
         from known standard errors. The default is ``"tasks"``; with one column it is ``"runs"``.
@@ -239,7 +239,7 @@ def compare(
         raise InputError(f"the margin is {margin!r}: it must be a positive difference", option="margin")
     others = [b] if isinstance(b, str) else list(b)
     if not others:
-        raise InputError(f"there is nobody to compare {a!r} with: name at least one other agent")
+        raise InputError(f"there is no agent to compare {a!r} with: name at least one other agent")
     positions((a, *others), data.agents, kind="agent")
     if a in others:
         raise InputError(f"{a!r} cannot be compared with itself")
@@ -255,11 +255,11 @@ def compare(
     else:
         raise InputError(f"compare takes Matches or Scores, not {type(data).__name__}")
     adjusted = adjust_holm(np.array([row.p_value for row in rows]))
-    rows = [decide(row, float(p), margin, level) for row, p in zip(rows, adjusted, strict=True)]
+    rows = [with_verdict(row, float(p), margin, level) for row, p in zip(rows, adjusted, strict=True)]
     return rows[0] if isinstance(b, str) else Comparisons(rows=tuple(rows))
 
 
-def decide(row: Comparison, p_value: float, margin: float | None, level: float) -> Comparison:
+def with_verdict(row: Comparison, p_value: float, margin: float | None, level: float) -> Comparison:
     """Return the comparison with its verdict."""
     verdict: Verdict = "undecided"
     if margin is not None and -margin <= row.low and row.high <= margin:
@@ -270,13 +270,13 @@ def decide(row: Comparison, p_value: float, margin: float | None, level: float) 
     return replace(row, p_value=p_value, margin=margin, level=level, verdict=verdict, games_needed=needed)
 
 
-def from_estimate(a: str, b: str, found: Estimate, unit: str, counted: str, *notes: str) -> Comparison:
-    """Return a comparison whose verdict is still open."""
-    known = dict(vars(found))
-    needed = known.pop("needed")
-    more = None if needed is None or not math.isfinite(needed) else max(1, math.ceil(needed) - found.n)
+def from_estimate(a: str, b: str, estimate: Estimate, unit: str, counted: str, *notes: str) -> Comparison:
+    """Return a comparison without a verdict."""
+    values = dict(vars(estimate))
+    needed = values.pop("needed")
+    more = None if needed is None or not math.isfinite(needed) else max(1, math.ceil(needed) - estimate.n)
     return Comparison(
-        a=a, b=b, unit=unit, counted=counted, notes=notes, games_needed=more, level=0.95, verdict="undecided", **known
+        a=a, b=b, unit=unit, counted=counted, notes=notes, games_needed=more, level=0.95, verdict="undecided", **values
     )
 
 
@@ -290,7 +290,7 @@ def compare_scores(
     both = np.asarray(~np.isnan(scores.values[rows]).any(axis=0))
     if not both.any():
         raise InputError(f"{a!r} and {b!r} have no task in common")
-    values, unit, size = comparable_values(scores)
+    values, unit, size = make_comparable(scores)
     x, y = values[rows][:, both]
     binary = bool(np.isin(scores.values[rows][:, both], (0.0, 1.0)).all()) and len(x) > 1
     counted = "items" if binary or scores.groups is not None else "tasks"
@@ -304,14 +304,14 @@ def compare_scores(
             )
         share = 1 / len(x) ** 2
         runs = np.where(scores.runs[rows][:, both] > 1, scores.runs[rows][:, both], 0)
-        found = run_welch(float((x - y).mean()), (share * stderr**2).ravel(), runs.ravel().astype(float), level)
+        estimate = run_welch(float((x - y).mean()), (share * stderr**2).ravel(), runs.ravel().astype(float), level)
         notes.append("the question is about these very tasks, measured again")
         counted = "runs" if runs.any() else "items"
         if not runs.any():
             items = float(np.nan_to_num(scores.n[rows][:, both].sum(axis=1).mean()))
-            needed = found.needed * items / found.n if found.needed and items else None
-            found = replace(found, n=round(items), needed=needed)
-        return from_estimate(a, b, found, unit, counted, *notes)
+            needed = estimate.needed * items / estimate.n if estimate.needed and items else None
+            estimate = replace(estimate, n=round(items), needed=needed)
+        return from_estimate(a, b, estimate, unit, counted, *notes)
     if len(x) == 1:
         raise InputError(f"{a!r} and {b!r} share one {counted[:-1]} only: a paired test needs at least two")
     if unit == "of the range of each task" and len(scores.agents) == 2:
@@ -320,18 +320,18 @@ def compare_scores(
         notes.append("scores are averaged as they are: tasks of similar size are taken to be in one unit")
     if counted == "tasks" and (scores.stderr[rows][:, both] > 0).all():
         notes.append("tasks are taken as a sample; over='runs' (--over runs) asks about these very tasks, as plan does")
-    labels = chosen_clusters(scores, clusters, both, notes)
+    labels = choose_clusters(scores, clusters, both, notes)
     if labels is not None:
-        found = run_clustered_t(x - y, labels, level)
+        estimate = run_clustered_t(x - y, labels, level)
     elif binary:
-        found = run_mcnemar(x, y, level)
+        estimate = run_mcnemar(x, y, level)
     else:
-        found = run_paired_t(x - y, level)
-    return from_estimate(a, b, found, unit, counted, *notes)
+        estimate = run_paired_t(x - y, level)
+    return from_estimate(a, b, estimate, unit, counted, *notes)
 
 
 def compare_matches(matches: Matches, a: str, others: Sequence[str], level: float, anytime: bool) -> list[Comparison]:
-    """Compare an agent with others by ratings of the hierarchical model, or by their own games alone."""
+    """Compare an agent with others by ratings of the hierarchical model, or only by their own games."""
     matches.require_counts()
     i = matches.agents.index(a)
     if anytime:
@@ -349,17 +349,17 @@ def compare_ratings(
 ) -> Comparison:
     """Compare two agents by the log-odds of a game between them: own games, and games against common opponents.
 
-    Shrinkage divides the estimate by more than its error, so that the p-value errs on the safe side.
+    Shrinkage divides the estimate by more than its error, so that the p-value is conservative.
     """
     from scipy.special import expit, ndtri
 
-    mean, variance, per_game, clusters = head_to_head(matches, fit, drawn, i, j)
+    mean, variance, per_game, clusters = estimate_log_odds(matches, fit, drawn, i, j)
     mean = 0.0 if abs(mean) <= EQUAL * float(np.sqrt(variance)) else mean  # level, but for rounding
-    wins, draws, losses = results_of_pair(matches, i, j)
+    wins, draws, losses = count_results(matches, i, j)
     games, stderr = wins + draws + losses, float(np.sqrt(variance)) * POINTS_PER_LOGIT
     test = "hierarchical model" if clusters is None else "hierarchical model, errors robust to clusters"
     df = np.inf if clusters is None else clusters - 1
-    found = estimate_t(test, mean * POINTS_PER_LOGIT, stderr, df, round(games), level)
+    estimate = estimate_t(test, mean * POINTS_PER_LOGIT, stderr, df, round(games), level)
     needed = None
     if mean:
         wanted = ((float(ndtri((1 + level) / 2)) + float(ndtri(POWER))) / mean) ** 2 - 1 / variance
@@ -372,17 +372,17 @@ def compare_ratings(
         "rating_difference": float(fit.ratings[i] - fit.ratings[j]) * POINTS_PER_LOGIT,
         "stderr": stderr,
     }
-    found = replace(found, needed=needed, details=details)
+    estimate = replace(estimate, needed=needed, details=details)
     a, b = matches.agents[i], matches.agents[j]
     note = f"against {quote_spaces(b)}: the two never met, so the comparison rests on common opponents"
     if games:
         note = f"against {quote_spaces(b)}: {quote_spaces(a)} scored {wins + draws / 2:g} of {games:g}"
-    return from_estimate(a, b, found, "Elo points", "games", note)
+    return from_estimate(a, b, estimate, "Elo points", "games", note)
 
 
-def results_of_pair(matches: Matches, i: int, j: int) -> tuple[float, float, float]:
+def count_results(matches: Matches, i: int, j: int) -> tuple[float, float, float]:
     """Return wins, draws and losses of ``i`` against ``j``."""
-    k = pair_row(matches.pairs[:, 0], matches.pairs[:, 1], i, j)
+    k = find_pair(matches.pairs[:, 0], matches.pairs[:, 1], i, j)
     if k is None:
         return 0.0, 0.0, 0.0
     own, other = (matches.wins, matches.losses) if i < j else (matches.losses, matches.wins)
@@ -391,12 +391,12 @@ def results_of_pair(matches: Matches, i: int, j: int) -> tuple[float, float, flo
 
 def compare_own_games(matches: Matches, a: str, b: str, level: float) -> Comparison:
     """Compare two agents by the decisive games between them, with a confidence sequence."""
-    wins, draws, losses = results_of_pair(matches, matches.agents.index(a), matches.agents.index(b))
+    wins, draws, losses = count_results(matches, matches.agents.index(a), matches.agents.index(b))
     if not wins + draws + losses:
         raise InputError(f"{a!r} and {b!r} never met: a sequential comparison needs games between the two")
     low, high = confidence_sequence(wins, losses, level=level)
     evidence = float(np.exp(log_e_value(wins, losses)))
-    found = Estimate(
+    estimate = Estimate(
         test="confidence sequence over decisive games",
         difference=float(np.log((wins + 0.5) / (losses + 0.5))) * POINTS_PER_LOGIT,
         low=low * POINTS_PER_LOGIT,
@@ -408,11 +408,11 @@ def compare_own_games(matches: Matches, a: str, b: str, level: float) -> Compari
         details={"e_value": evidence, "wins": wins, "draws": draws, "losses": losses},
     )
     note = "valid however often results are looked at; draws do not count"
-    return from_estimate(a, b, found, "Elo points in decisive games", "games", note)
+    return from_estimate(a, b, estimate, "Elo points in decisive games", "games", note)
 
 
-def chosen_clusters(scores: Scores, given: Sequence[Any] | None, both: Any, notes: list[str]) -> Any:
-    """Return a label per shared column, or None for independent columns; say what was chosen."""
+def choose_clusters(scores: Scores, given: Sequence[Any] | None, both: Any, notes: list[str]) -> Any:
+    """Return a label per shared column, or None for independent columns; add notes on the choice."""
     labels = scores.groups if given is None else list(given)
     if labels is None:
         return None
@@ -436,10 +436,10 @@ def chosen_clusters(scores: Scores, given: Sequence[Any] | None, both: Any, note
     return kept
 
 
-def comparable_values(scores: Scores) -> tuple[Floats, str, Floats]:
-    """Return scores with higher better and in one unit, the name of the unit, and the size of that unit per column.
+def make_comparable(scores: Scores) -> tuple[Floats, str, Floats]:
+    """Return scores with higher better and in one unit, the name of the unit, and its factor per column.
 
-    Items of one metric, and tasks whose scores are of similar size, have a unit in common. Other tasks are measured by
+    Items of one metric, and tasks whose scores are of similar size, have a unit in common. The unit of other tasks is
     the range of all agents on each.
     """
     S = scores.values
@@ -455,14 +455,14 @@ def comparable_values(scores: Scores) -> tuple[Floats, str, Floats]:
     return S * sign * size, "of the range of each task", size
 
 
-def short(value: float) -> str:
+def format_short(value: float) -> str:
     """Return a number with about three digits."""
     size = abs(value)
-    return number(value, 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3)
+    return format_number(value, 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3)
 
 
-def p_text(p: float) -> str:
-    """Return a p-value as people read it."""
+def format_p(p: float) -> str:
+    """Return a p-value as text."""
     return "p < 0.0001" if p < 1e-4 else f"p = {p:.4f}" if p < 0.01 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
 
 

@@ -1,10 +1,10 @@
-"""Which votes, voters, items or tasks decide first place? The smallest set whose removal changes it.
+"""The smallest set of votes, voters, items or tasks whose removal changes first place.
 
-A judge says who is first: Elo, the board of `evaluate`, or the plain mean of a table. A first-order approximation says
-how far the lead of the first over a challenger changes if one unit goes (Broderick, Giordano and Meager 2020; Huang et
-al. 2026). Units are removed in that order, the judge is asked again, and the set is trimmed until every unit in it is
-needed. On small data all smaller sets are searched, which proves the size. Whatever is returned was confirmed by
-fitting the model to the remaining data.
+A judge decides who is first: Elo, the board of `evaluate`, or the plain mean of a table. A first-order approximation
+predicts how the lead of the first over a challenger changes if one unit is removed (Broderick, Giordano and Meager
+2020; Huang et al. 2026). Units are removed in that order, the judge decides again, and units are restored as long as
+first place remains changed. On small data all smaller sets are searched, which proves the size. Every result is
+confirmed by a fit to the remaining data.
 """
 
 from abc import ABC, abstractmethod
@@ -26,8 +26,8 @@ from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.equilibrium.nash_average import nash_average
 from nashboard.errors import InputError
-from nashboard.evaluation.decide.compare import comparable_values
-from nashboard.evaluation.decide.significance import effects_of_points
+from nashboard.evaluation.decide.compare import make_comparable
+from nashboard.evaluation.decide.significance import point_effects
 from nashboard.evaluation.evaluate import evaluate
 from nashboard.evaluation.posterior.matches import expected_payoffs
 from nashboard.ratings.errors import incidence
@@ -38,12 +38,12 @@ from nashboard.ratings.sides import neutralise_sides
 
 By = Literal["votes", "voters", "items", "tasks"]
 Judged = Literal["elo", "board", "mean"]
-AHEAD = 1e-8  # a lead that is more than rounding
+ROUNDING = 1e-8  # a lead that is more than rounding
 OUTCOMES = ("wins", "draws", "losses")
 RESULTS = ("win", "draw", "loss")
 POINTS = np.array([1.0, 0.5, 0.0])
 MOST_ENTRIES = 100_000  # agents times pairs times removals that are fitted together
-MOST_STEPS, CONVERGED = 20, 1e-9  # steps of Newton's method from the full fit, and logits below which one is the last
+MOST_STEPS, TOLERANCE = 20, 1e-9  # of Newton's method from the full fit; the tolerance is in logits
 MOST_ROWS = 5  # rows of a log that are listed for each kind of vote
 
 
@@ -54,16 +54,16 @@ class Influence(Result):
     Parameters
     ----------
     first, new_first
-        Who is first with all data, and without the set.
+        The first agent with all data, and without the set.
     rows
-        What to remove: for votes agent a, agent b, the outcome for a, how many, and the rows of the log where they are
-        known; for voters, items and tasks their name and how many votes or columns that are.
+        The set: for votes agent a, agent b, the outcome for a, their number, and the rows of the log if they are known;
+        for voters, items and tasks their name and the number of votes or columns.
     removed, total
         Size of the set, and of the data.
     minimal
         Whether it is proved that no smaller set changes first place.
     by, judge
-        What is removed, and who judges: ``"elo"``, ``"board"`` or ``"mean"``.
+        The kind of units, and the judge: ``"elo"``, ``"board"`` or ``"mean"``.
     sided
         Whether first sides have an advantage, which the board of `evaluate` takes out and neither judge does.
     """
@@ -82,7 +82,7 @@ class Influence(Result):
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence."""
+        """The result in one sentence."""
         share = 100 * self.removed / self.total
         removed = "games" if self.by == "votes" else self.by
         proof = "no smaller set does" if self.minimal else "a smaller set may exist"
@@ -95,7 +95,7 @@ class Influence(Result):
         )
 
     def table(self) -> Table:
-        """Return what to remove."""
+        """Return the units to remove."""
         columns: tuple[Column, ...] = (
             Column("a"),
             Column("b"),
@@ -121,11 +121,11 @@ def influence(data: Matches | Games | Scores, *, by: By | None = None, judge: Ju
     data
         `Matches`, `Scores`, or `Games` (as `read_games` returns them), which name the rows and the voters.
     by
-        What is removed. Matches: ``"votes"`` (default), or ``"voters"``: whole clusters, as read with ``cluster=``.
+        The units. Matches: ``"votes"`` (default), or ``"voters"``: whole clusters, as read with ``cluster=``.
         Scores: columns are ``"items"`` (default where all are 0 or 1) or ``"tasks"``; of item-level scores ``"tasks"``
         removes all items of a task at once.
     judge
-        Who says which agent is first: ``"elo"`` (default for matches; the prior that all data suggest is kept),
+        What decides which agent is first: ``"elo"`` (default for matches; with the prior learned from all data),
         ``"mean"`` (default for scores: the plain mean of the columns) or ``"board"``, the smallest gap of `evaluate`.
 
     Examples
@@ -150,9 +150,9 @@ def influence(data: Matches | Games | Scores, *, by: By | None = None, judge: Ju
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Judge(ABC):
-    """Who says which agent is first; there are ``capacity`` (k,) units of each kind that can be removed.
+    """A rule that decides which agent is first; ``capacity`` (k,) units of each kind can be removed.
 
-    The other fields limit the work: ``challengers`` that are tried, ``fits`` for a proof by search, and ``trims``.
+    The other fields limit the work: ``challengers`` that are tried, ``fits`` of a search, and ``trims`` of a set.
     """
 
     capacity: Ints
@@ -160,19 +160,19 @@ class Judge(ABC):
     fits: int = 20_000
     trims: int = 1_000
 
-    portion = 1  # removals that are fitted at a time
+    batch_size = 1  # removals that are fitted at a time
 
     @abstractmethod
-    def standings(self, take: Ints) -> Floats:
+    def scores_without(self, take: Ints) -> Floats:
         """Return a number per agent, the best the highest, fitted without ``take`` (k,) units of each kind."""
 
     @abstractmethod
     def effects(self, take: Ints, first: int, challenger: int) -> Floats:
-        """Return how the lead of the first over a challenger changes, to first order, if one more unit goes."""
+        """Return how the lead of the first over a challenger changes, to first order, if one more unit is removed."""
 
-    def standings_of(self, takes: Ints) -> Floats:
-        """Return the standings of several removals (b, k)."""
-        return np.stack([self.standings(take) for take in takes])
+    def scores_without_each(self, takes: Ints) -> Floats:
+        """Return the scores for several removals (b, k)."""
+        return np.stack([self.scores_without(take) for take in takes])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -182,50 +182,50 @@ class VoteJudge(Judge):
     matches: Matches
     units: csr_array
 
-    def counts(self, take: Ints) -> Floats:
-        """Return wins, draws and losses that are left, (p, 3) or, of several removals (b, k), (b, p, 3)."""
-        all_votes = counts_of(self.matches)
+    def counts_without(self, take: Ints) -> Floats:
+        """Return the remaining wins, draws and losses, (p, 3) or, for several removals (b, k), (b, p, 3)."""
+        all_votes = count_votes(self.matches)
         return np.asarray(all_votes - (take @ self.units).reshape(*take.shape[:-1], *all_votes.shape))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EloJudge(VoteJudge):
-    """Elo ratings with the prior that all data suggest."""
+    """Elo ratings with the prior learned from all data."""
 
     prior: LearnedPrior
 
-    def totals(self, take: Ints) -> PairTotals:
-        """Return the points that are left."""
-        counts = self.counts(take)
+    def totals_without(self, take: Ints) -> PairTotals:
+        """Return the remaining points."""
+        counts = self.counts_without(take)
         i, j = self.matches.pairs.T
         won = counts @ POINTS
         lost, prior = counts.sum(axis=1) - won, self.prior
         return with_normal_prior(len(self.matches.agents), i, j, won, lost, prior.sigma, prior.normal)
 
-    def standings(self, take: Ints) -> Floats:
+    def scores_without(self, take: Ints) -> Floats:
         """Return the ratings in log-odds."""
-        return fit_totals(self.totals(take), np.zeros(len(self.matches.agents)))
+        return fit_totals(self.totals_without(take), np.zeros(len(self.matches.agents)))
 
     @property
-    def portion(self) -> int:  # type: ignore[override]
-        """How many removals are fitted at a time: one where leagues are large."""
+    def batch_size(self) -> int:  # type: ignore[override]
+        """Number of removals that are fitted at a time: one in large leagues."""
         return max(1, MOST_ENTRIES // (len(self.matches.agents) * (len(self.matches.pairs) + self.prior.normal.i.size)))
 
     @cached_property
-    def full(self) -> tuple[PairTotals, Floats]:
-        """The points of all votes, and the ratings of all nodes that they give."""
-        totals = self.totals(np.zeros_like(self.capacity))
+    def full_fit(self) -> tuple[PairTotals, Floats]:
+        """The points of all votes, and the ratings of all nodes from them."""
+        totals = self.totals_without(np.zeros_like(self.capacity))
         r = np.zeros(totals.nodes)
         newton(totals, r, np.ones(r.size, dtype=bool))
         return totals, r
 
-    def standings_of(self, takes: Ints) -> Floats:
-        """Return the standings of several removals (b, k), all fitted together by Newton's method from the full fit."""
-        if self.portion == 1:
-            return super().standings_of(takes)
-        (full, r), played = self.full, len(self.matches.pairs)
+    def scores_without_each(self, takes: Ints) -> Floats:
+        """Return the scores for several removals (b, k), fitted together by Newton's method from the full fit."""
+        if self.batch_size == 1:
+            return super().scores_without_each(takes)
+        (full, r), played = self.full_fit, len(self.matches.pairs)
         i, j, n = full.i, full.j, full.nodes
-        counts = self.counts(takes)
+        counts = self.counts_without(takes)
         games, won = np.zeros((2, len(takes), i.size))
         games[:, :played], won[:, :played] = counts.sum(axis=2), counts @ POINTS
         precision = np.append(np.zeros(played), full.precision)
@@ -238,17 +238,17 @@ class EloJudge(VoteJudge):
             H = (J.T * curvatures[:, None, :]) @ J + 1.0  # the constant direction is free
             step = np.linalg.solve(H, (slopes @ J)[..., None])[..., 0]
             R -= step
-            if np.abs(step).max() < CONVERGED:
+            if np.abs(step).max() < TOLERANCE:
                 break
-        sure = np.abs(step).max(axis=1) < CONVERGED
-        found = R[:, :-1] - R[:, :-1].mean(axis=1, keepdims=True)
+        sure = np.abs(step).max(axis=1) < TOLERANCE
+        scores = R[:, :-1] - R[:, :-1].mean(axis=1, keepdims=True)
         for row in np.flatnonzero(~sure):
-            found[row] = self.standings(takes[row])
-        return np.asarray(found)
+            scores[row] = self.scores_without(takes[row])
+        return np.asarray(scores)
 
     def effects(self, take: Ints, first: int, challenger: int) -> Floats:
-        """Return what one vote moves: ``-(e_first - e_challenger)' H^-1 (e_i - e_j) (y - p)``."""
-        r, totals, (i, j) = self.standings(take), self.totals(take), self.matches.pairs.T
+        """Return the effect of one vote: ``-(e_first - e_challenger)' H^-1 (e_i - e_j) (y - p)``."""
+        r, totals, (i, j) = self.scores_without(take), self.totals_without(take), self.matches.pairs.T
         p = 1 / (1 + np.exp(r[j] - r[i]))
         contrast = np.zeros(len(r) + 1)
         contrast[first], contrast[challenger] = 1.0, -1.0
@@ -266,24 +266,24 @@ class BoardJudge(VoteJudge):
     fits: int = 400
     trims: int = 60
 
-    def standings(self, take: Ints) -> Floats:
-        """Return minus the gaps; nobody stands anywhere if the rest cannot be evaluated."""
-        return board_standings(self.matches.agents, lambda: with_counts(self.matches, self.counts(take)))
+    def scores_without(self, take: Ints) -> Floats:
+        """Return minus the gaps; zeros if the remaining data cannot be evaluated."""
+        return score_by_board(self.matches.agents, lambda: with_counts(self.matches, self.counts_without(take)))
 
     def effects(self, take: Ints, first: int, challenger: int) -> Floats:
-        """Return what one vote moves on average against the equilibrium: through ratings, and through its own pair."""
-        counts = self.counts(take)
+        """Return the effect of one vote on averages against the equilibrium: by ratings, and by its own pair."""
+        counts = self.counts_without(take)
         counts[counts.sum(axis=1) == 0, 1] = 1e-6  # pairs without votes stay in the list
         fit = fit_hierarchical(with_counts(self.matches, counts))
         weight = nash_average(expected_payoffs(fit)).weights
         i, j, contrast = fit.counts.i, fit.counts.j, np.zeros(len(weight))
         contrast[first], contrast[challenger] = 1.0, -1.0
-        effect, p = effects_of_points(fit, contrast, contrast[i] * weight[j] - contrast[j] * weight[i])
+        effect, p = point_effects(fit, contrast, contrast[i] * weight[j] - contrast[j] * weight[i])
         return np.asarray(self.units @ -(effect[:, None] * (POINTS - p[:, None])).ravel())
 
 
-def board_standings(agents: tuple[str, ...], rest: Any) -> Floats:
-    """Return minus the gaps of the board, -inf for agents that are not on it, and zeros where there is no board."""
+def score_by_board(agents: tuple[str, ...], rest: Any) -> Floats:
+    """Return minus the gaps of the board, -inf for agents that are not on it, and zeros if there is no board."""
     try:
         posterior = evaluate(rest(), methods=("nash",)).posterior
     except InputError:
@@ -301,13 +301,13 @@ class TableJudge(Judge):
     group: Ints
     by_board: bool
 
-    def standings(self, take: Ints) -> Floats:
+    def scores_without(self, take: Ints) -> Floats:
         """Return mean scores, or minus the gaps of the board."""
         kept = np.flatnonzero(take[self.group] == 0)
         if not self.by_board:
             return np.asarray(self.values[:, kept].mean(axis=1))
         tasks = [self.scores.tasks[k] for k in kept]
-        return board_standings(self.scores.agents, lambda: self.scores.select(tasks=tasks))
+        return score_by_board(self.scores.agents, lambda: self.scores.select(tasks=tasks))
 
     def effects(self, take: Ints, first: int, challenger: int) -> Floats:
         """Return minus the lead on each unit, exact for the mean: the order of removal that lowers it fastest."""
@@ -317,55 +317,55 @@ class TableJudge(Judge):
 
 def find_smallest(judge: Judge, first: int) -> tuple[Ints | None, bool]:
     """Return the smallest removal found that changes first place, and whether all smaller ones were searched."""
-    order = np.argsort(-judge.standings(np.zeros_like(judge.capacity)), kind="stable")
+    order = np.argsort(-judge.scores_without(np.zeros_like(judge.capacity)), kind="stable")
     best: Ints | None = None
     for challenger in [int(k) for k in order if k != first][: judge.challengers]:
         take = np.zeros_like(judge.capacity)
-        for _ in range(3):  # effects change as units go: order them again at the removal that was found
+        for _ in range(3):  # effects change as units are removed: order them again at the last removal
             effect = judge.effects(take, first, challenger)
-            shorter = shortest_prefix(judge, effect, first, None if best is None else int(best.sum()) - 1)
+            shorter = find_shortest_prefix(judge, effect, first, None if best is None else int(best.sum()) - 1)
             if shorter is None:
                 break
             best = take = shorter
     if best is None:
         return None, False
-    best = trim(judge, best, first)
+    best = restore_units(judge, best, first)
     smaller, searched = search_smaller(judge, first, int(best.sum()))
     return (best if smaller is None else smaller), searched
 
 
 def changes_first(judge: Judge, take: Ints, first: int) -> bool:
-    """Return whether somebody else is first without these units."""
-    found = judge.standings(take)
-    return bool(found.max() > found[first] + AHEAD)
+    """Return whether another agent is first without these units."""
+    scores = judge.scores_without(take)
+    return bool(scores.max() > scores[first] + ROUNDING)
 
 
-def shortest_prefix(judge: Judge, effect: Floats, first: int, most: int | None) -> Ints | None:
+def find_shortest_prefix(judge: Judge, effect: Floats, first: int, most: int | None) -> Ints | None:
     """Return the fewest units, those with the largest effect first, that change first place; None beyond ``most``."""
     order = np.argsort(effect, kind="stable")
     order = order[effect[order] < 0]
     ends = np.cumsum(judge.capacity[order])
 
-    def prefix(size: int) -> Ints:
+    def take_prefix(size: int) -> Ints:
         take = np.zeros_like(judge.capacity)
         take[order] = np.clip(size - (ends - judge.capacity[order]), 0, judge.capacity[order])
         return take
 
-    def works(size: int) -> bool:
-        return changes_first(judge, prefix(size), first)
+    def is_enough(size: int) -> bool:
+        return changes_first(judge, take_prefix(size), first)
 
     limit = min(int(ends[-1]) if ends.size else 0, int(judge.capacity.sum()) - 1, most if most is not None else 2**62)
     high = 1
-    while high < limit and not works(high):
+    while high < limit and not is_enough(high):
         high *= 2
     high = min(high, limit)
-    if high < 1 or not works(high):
+    if high < 1 or not is_enough(high):
         return None
-    return prefix(bisect_left(range(high), True, lo=high // 2 + 1, key=works))
+    return take_prefix(bisect_left(range(high), True, lo=high // 2 + 1, key=is_enough))
 
 
-def trim(judge: Judge, take: Ints, first: int) -> Ints:
-    """Put units back one at a time, as long as first place stays changed."""
+def restore_units(judge: Judge, take: Ints, first: int) -> Ints:
+    """Restore units one at a time, as long as first place remains changed."""
     tried = 0
     for k in np.flatnonzero(take):
         while take[k] and take.sum() > 1 and tried < judge.trims:
@@ -379,7 +379,7 @@ def trim(judge: Judge, take: Ints, first: int) -> Ints:
 
 
 def search_smaller(judge: Judge, first: int, size: int) -> tuple[Ints | None, bool]:
-    """Return a smaller removal if a search of all of them finds one, and whether there were few enough to search."""
+    """Return a smaller removal if an exhaustive search finds one, and whether the search was small enough to run."""
     kinds = len(judge.capacity)
     if sum(comb(kinds + k - 1, k) for k in range(1, size)) > judge.fits:
         return None, False
@@ -389,20 +389,20 @@ def search_smaller(judge: Judge, first: int, size: int) -> tuple[Ints | None, bo
         for chosen in combinations_with_replacement(range(kinds), k)
         if ((take := np.bincount(chosen, minlength=kinds)) <= judge.capacity).all()
     )
-    while portion := list(islice(sets, judge.portion)):
-        found = judge.standings_of(np.stack(portion))
-        changed = np.flatnonzero(found.max(axis=1) > found[:, first] + AHEAD)
+    while batch := list(islice(sets, judge.batch_size)):
+        scores = judge.scores_without_each(np.stack(batch))
+        changed = np.flatnonzero(scores.max(axis=1) > scores[:, first] + ROUNDING)
         if changed.size:
-            return portion[int(changed[0])], True
+            return batch[int(changed[0])], True
     return None, True
 
 
 def influence_on_matches(data: Matches | Games, by: By, judge: Judged) -> Influence:
-    """Find votes or voters."""
+    """Find decisive votes or voters."""
     matches = data.matches() if isinstance(data, Games) else data
     matches.require_counts()
     matches.require_connected()
-    counts = counts_of(matches)
+    counts = count_votes(matches)
     if (counts != counts.round()).any():
         raise InputError("influence needs whole numbers of votes, and some counts are fractions")
     split = matches.clusters
@@ -419,13 +419,13 @@ def influence_on_matches(data: Matches | Games, by: By, judge: Judged) -> Influe
         units = csr_array((votes, (voter, outcome_of)), shape=(split.size, counts.size))
         capacity = np.ones(split.size, dtype=np.intp)
     plain = replace(matches, clusters=None, sides=None)
-    asked: Judge = BoardJudge(matches=plain, units=units, capacity=capacity)
+    model: Judge = BoardJudge(matches=plain, units=units, capacity=capacity)
     if judge == "elo":
         prior = learn_prior_of(matches, np.zeros(len(plain.agents) + 1))
-        asked = EloJudge(matches=plain, units=units, capacity=capacity, prior=prior)
-    first, new, take, minimal = ask(asked, matches.agents, by)
+        model = EloJudge(matches=plain, units=units, capacity=capacity, prior=prior)
+    first, new, take, minimal = find_decisive(model, matches.agents, by)
     rows: list[tuple[Any, ...]] = []
-    places = rows_by_kind(data) if isinstance(data, Games) else None
+    places = group_rows(data) if isinstance(data, Games) else None
     for k in np.flatnonzero(take):
         if by == "voters":
             name = data.cluster_names[k] if isinstance(data, Games) else f"cluster {k + 1}"
@@ -448,9 +448,9 @@ def influence_on_matches(data: Matches | Games, by: By, judge: Judged) -> Influe
     )
 
 
-def ask(judge: Judge, agents: tuple[str, ...], by: By) -> tuple[int, int, Ints, bool]:
-    """Return who is first, who is first without the smallest removal, the removal, and whether it is minimal."""
-    first = int(np.argmax(judge.standings(np.zeros_like(judge.capacity))))
+def find_decisive(judge: Judge, agents: tuple[str, ...], by: By) -> tuple[int, int, Ints, bool]:
+    """Return the first agent, the first one without the smallest removal, the removal, and whether it is minimal."""
+    first = int(np.argmax(judge.scores_without(np.zeros_like(judge.capacity))))
     take, minimal = find_smallest(judge, first)
     if take is None:
         hint = "single items may: use {option} items" if by == "tasks" else None
@@ -459,34 +459,34 @@ def ask(judge: Judge, agents: tuple[str, ...], by: By) -> tuple[int, int, Ints, 
             hint=hint,
             option="by",
         )
-    return first, int(np.argmax(judge.standings(take))), take, minimal
+    return first, int(np.argmax(judge.scores_without(take))), take, minimal
 
 
-def rows_by_kind(games: Games) -> dict[tuple[int, int, int], list[int]]:
+def group_rows(games: Games) -> dict[tuple[int, int, int], list[int]]:
     """Return the rows of a log, from 1, by both agents (as numbered in its matches) and the outcome for the first."""
     used = np.unique(np.concatenate([games.first, games.second]))
     a, b = np.searchsorted(used, games.first), np.searchsorted(used, games.second)
     flip = a > b
     outcome = np.stack([games.wins, games.draws, games.losses], axis=1).argmax(axis=1)
     outcome = np.where(flip, 2 - outcome, outcome)
-    found: dict[tuple[int, int, int], list[int]] = {}
+    rows: dict[tuple[int, int, int], list[int]] = {}
     for row, key in enumerate(zip(*np.where(flip, (b, a), (a, b)).tolist(), outcome.tolist(), strict=True), 1):
-        found.setdefault(key, []).append(row)
-    return found
+        rows.setdefault(key, []).append(row)
+    return rows
 
 
 def list_rows(rows: list[int], count: int) -> str:
     """Return the first rows of a kind as text."""
-    shown = ", ".join(f"{row:,}" for row in rows[: min(count, MOST_ROWS)])
-    return shown if count <= MOST_ROWS else f"{shown}, ..."
+    text = ", ".join(f"{row:,}" for row in rows[: min(count, MOST_ROWS)])
+    return text if count <= MOST_ROWS else f"{text}, ..."
 
 
 def influence_on_scores(scores: Scores, by: By | None, judge: Judged) -> Influence:
-    """Find columns, or groups of columns."""
+    """Find decisive columns, or groups of columns."""
     scores.require_complete()
     if len(scores.agents) < 2:
         raise InputError(f"influence needs at least two agents; there is only {scores.agents[0]!r}")
-    values, _, _ = comparable_values(scores)
+    values, _, _ = make_comparable(scores)
     names, group = list(scores.tasks), np.arange(len(scores.tasks))
     if scores.groups is not None and by != "items":
         labels, group = np.unique(np.asarray(scores.groups), return_inverse=True)
@@ -494,12 +494,12 @@ def influence_on_scores(scores: Scores, by: By | None, judge: Judged) -> Influen
     by_board = judge == "board"
     limits = {"challengers": 3, "fits": 200, "trims": 60} if by_board else {"challengers": len(scores.agents)}
     capacity = np.ones(len(names), dtype=np.intp)
-    asked = TableJudge(scores=scores, values=values, group=group, by_board=by_board, capacity=capacity, **limits)
+    model = TableJudge(scores=scores, values=values, group=group, by_board=by_board, capacity=capacity, **limits)
     items = scores.groups is None and bool(np.isin(scores.values, (0.0, 1.0)).all())
     by = by or ("items" if items else "tasks")
-    first, new, take, minimal = ask(asked, scores.agents, by)
+    first, new, take, minimal = find_decisive(model, scores.agents, by)
     exact = not by_board and len(names) == len(scores.tasks)  # removing the largest leads is then optimal
-    lead = -asked.effects(take, first, new)
+    lead = -model.effects(take, first, new)
     return Influence(
         first=scores.agents[first],
         new_first=scores.agents[new],
@@ -512,7 +512,7 @@ def influence_on_scores(scores: Scores, by: By | None, judge: Judged) -> Influen
     )
 
 
-def counts_of(matches: Matches) -> Floats:
+def count_votes(matches: Matches) -> Floats:
     """Return wins, draws and losses of the pairs (p, 3)."""
     return np.stack([getattr(matches, name) for name in OUTCOMES], axis=1)
 

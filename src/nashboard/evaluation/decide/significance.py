@@ -1,4 +1,4 @@
-"""The difference between two: paired and clustered items, independent runs, games, and tests valid at every look.
+"""The difference between two agents: paired and clustered items, independent runs, games, and sequential tests.
 
 Fixed-sample tests return an `Estimate` of ``a - b``; positive means that ``a`` is better.
 
@@ -37,7 +37,7 @@ class Estimate:
     """A difference with its error, from ``n`` observations.
 
     ``needed`` is the total number of observations at which a difference of this size is detected with a power of 80%;
-    None where the estimate is 0 or does not say.
+    None if the estimate is 0 or the number is unknown.
     """
 
     test: str
@@ -54,7 +54,7 @@ class Estimate:
 def run_mcnemar(a: Floats, b: Floats, level: float) -> Estimate:
     """Return the exact McNemar test of two rows of 0 and 1 over the same items.
 
-    The p-value is that of a fair coin for the items on which exactly one of the two succeeds. The interval is that of
+    The p-value is that of a sign test on the items on which exactly one of the two succeeds. The interval is that of
     Bonett and Price (2012), the probability that of a Beta posterior with Jeffreys' prior.
     """
     from scipy.stats import binom, norm
@@ -115,8 +115,8 @@ def run_clustered_t(d: Floats, cluster: Any, level: float) -> Estimate:
     squares = M @ M.T
     df = float(np.trace(squares) ** 2 / (squares**2).sum())
     stderr = float(np.sqrt((sums**2).sum()) / n)
-    found = estimate_t("cluster-robust t-test", float(d.mean()), stderr, df, n, level)
-    return replace(found, details={**found.details, "clusters": G})
+    estimate = estimate_t("cluster-robust t-test", float(d.mean()), stderr, df, n, level)
+    return replace(estimate, details={**estimate.details, "clusters": G})
 
 
 def run_welch(difference: float, variances: Floats, runs: Floats, level: float) -> Estimate:
@@ -135,7 +135,7 @@ def run_welch(difference: float, variances: Floats, runs: Floats, level: float) 
 def estimate_t(test: str, difference: float, stderr: float, df: float, n: int, level: float) -> Estimate:
     """Return an estimate from a t statistic.
 
-    Where all differences are equal their spread says nothing: the sign test gives the p-value, and the error follows.
+    If all differences are equal, their spread is not informative: p-value and error are those of the sign test.
     """
     from scipy.stats import norm, t
 
@@ -170,7 +170,7 @@ def log_e_value(wins: Any, losses: Any, strength: Any = 0.5) -> Floats:
 
 
 def confidence_sequence(wins: float, losses: float, *, level: float = 0.95) -> tuple[float, float]:
-    """Return an interval for the lead in log-odds of a decisive game that holds at all times at once."""
+    """Return an interval for the lead in log-odds of a decisive game that is valid at all times simultaneously."""
     from scipy.optimize import brentq
     from scipy.special import expit
 
@@ -198,7 +198,7 @@ class Sprt(Result):
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence."""
+        """The result in one sentence."""
         means = {
             "accept": f"a gain of {self.elo1:g} Elo points is accepted over one of {self.elo0:g}",
             "reject": f"a gain of {self.elo1:g} Elo points is rejected in favour of {self.elo0:g}",
@@ -251,7 +251,7 @@ def sprt(counts: ArrayLike, *, elo0: float = 0.0, elo1: float = 5.0, alpha: floa
     points = np.linspace(0.0, 1.0, len(N))
     share = (N + 1e-3) / (N + 1e-3).sum()
     s0, s1 = (float(1 / (1 + np.exp(-elo / POINTS_PER_LOGIT))) for elo in (elo0, elo1))
-    llr = float(N.sum() * (share * np.log(tilt(share, points, s1) / tilt(share, points, s0))).sum())
+    llr = float(N.sum() * (share * np.log(fit_shares(share, points, s1) / fit_shares(share, points, s0))).sum())
     lower, upper = float(np.log(beta / (1 - alpha))), float(np.log((1 - beta) / alpha))
     return Sprt(
         elo0=elo0,
@@ -265,7 +265,7 @@ def sprt(counts: ArrayLike, *, elo0: float = 0.0, elo1: float = 5.0, alpha: floa
     )
 
 
-def tilt(share: Floats, points: Floats, score: float) -> Floats:
+def fit_shares(share: Floats, points: Floats, score: float) -> Floats:
     """Return the distribution closest to the observed shares (by likelihood) whose mean is ``score``.
 
     ``p_k = share_k / (1 + x (points_k - score))``, the empirical likelihood solution; ``x`` makes the mean right.
@@ -279,34 +279,34 @@ def tilt(share: Floats, points: Floats, score: float) -> Floats:
     return np.asarray(share / (1 + x * centered), dtype=np.float64)
 
 
-PLANE_DRAWS = 1000  # where traits explain cycles
+PLANE_DRAWS = 1000  # if traits explain cycles
 
 
 def fit_as_evaluate(matches: Matches) -> tuple[HierarchicalFit, PlaneDraws | None]:
-    """Return the hierarchical model, and draws from it with planes of rotation where `evaluate` finds any."""
+    """Return the hierarchical model, and draws from it with planes of rotation if `evaluate` uses any."""
     fit = fit_hierarchical(matches)
     planes = count_planes(fit) if len(fit.agents) <= MOST_TRAITS else 0
     return fit, sample_planes(fit, planes, PLANE_DRAWS, 0) if planes else None
 
 
-def head_to_head(
+def estimate_log_odds(
     matches: Matches, fit: HierarchicalFit, drawn: PlaneDraws | None, i: int, j: int
 ) -> tuple[float, float, float, int | None]:
     """Return posterior mean and variance of the log-odds that ``i`` beats ``j``, the variance of one more game about
     them, and the number of clusters, if any.
     """
-    mean, variance = lead_by_ratings(fit, i, j) if drawn is None else lead_by_planes(fit, drawn, i, j)
+    mean, variance = estimate_by_ratings(fit, i, j) if drawn is None else estimate_by_planes(fit, drawn, i, j)
     inflation, clusters = measure_inflation(matches, fit, i, j)
     per_game = fit.counts.dispersion * inflation * (2 + 2 * math.cosh(mean))  # 1 / (p (1 - p))
     return mean, variance * inflation, per_game, clusters
 
 
-def lead_by_ratings(fit: HierarchicalFit, i: int, j: int) -> tuple[float, float]:
+def estimate_by_ratings(fit: HierarchicalFit, i: int, j: int) -> tuple[float, float]:
     """Return posterior mean and variance of the log-odds that ``i`` beats ``j``, over the whole grid of sigma and tau.
 
     Given sigma and tau, the difference of ratings ``d`` has variance ``V``. A pair with information ``D`` of its own
     has ``x = d + c``, where ``E[x | d]`` has slope ``s = 1 / (1 + tau^2 D)`` in ``d`` and ``Var[x | d] = tau^2 s``.
-    So ``Var[x] = tau^2 s + s^2 V``: own games and games against common opponents count as much as they tell.
+    So ``Var[x] = tau^2 s + s^2 V``: own games and games against common opponents count by their information.
     """
     kept = np.flatnonzero(fit.weights > 1e-3 * fit.weights.max())
     weights = fit.weights[kept] / fit.weights[kept].sum()
@@ -316,7 +316,7 @@ def lead_by_ratings(fit: HierarchicalFit, i: int, j: int) -> tuple[float, float]
     solved = fit.system.solve(fit.modes.curvature[kept], 1 / sigma**2, contrast)
     centre = fit.modes.ratings[kept] + np.array([fit.skewness_shift(int(g)) for g in kept])
     means, variances, slope = centre[:, i] - centre[:, j], solved[:, i] - solved[:, j], np.ones(len(kept))
-    pair = pair_row(fit.counts.i, fit.counts.j, i, j)
+    pair = find_pair(fit.counts.i, fit.counts.j, i, j)
     if pair is not None:
         sign = 1.0 if i < j else -1.0
         means = means + sign * tau**2 * fit.modes.slope[kept, pair]
@@ -325,13 +325,13 @@ def lead_by_ratings(fit: HierarchicalFit, i: int, j: int) -> tuple[float, float]
     return mean, float(weights @ (tau**2 * slope + slope**2 * variances + (means - mean) ** 2))
 
 
-def lead_by_planes(fit: HierarchicalFit, drawn: PlaneDraws, i: int, j: int) -> tuple[float, float]:
-    """Return mean and variance of the same log-odds where traits explain cycles, as on the board of `evaluate`."""
+def estimate_by_planes(fit: HierarchicalFit, drawn: PlaneDraws, i: int, j: int) -> tuple[float, float]:
+    """Return mean and variance of the same log-odds if traits explain cycles, as on the board of `evaluate`."""
     a, b = drawn.places[:, i], drawn.places[:, j]
     means = a[:, 0] - b[:, 0] + (a[:, 1::2] * b[:, 2::2] - a[:, 2::2] * b[:, 1::2]).sum(axis=1)
     variances = drawn.scales[:, 1] ** 2
-    pair = pair_row(fit.counts.i, fit.counts.j, i, j)
-    if pair is not None:  # what the two showed in their own games
+    pair = find_pair(fit.counts.i, fit.counts.j, i, j)
+    if pair is not None:  # condition on the games between the two
         z, noise = (part[pair] for part in fit.counts.normal(fit.expected))
         own = variances / (variances + noise)
         means, variances = means + own * ((z if i < j else -z) - means), own * noise
@@ -339,21 +339,21 @@ def lead_by_planes(fit: HierarchicalFit, drawn: PlaneDraws, i: int, j: int) -> t
 
 
 def measure_inflation(matches: Matches, fit: HierarchicalFit, i: int, j: int) -> tuple[float, int | None]:
-    """Return by what factor clusters raise the variance of a comparison beyond the model's, and how many there are.
+    """Return the factor by which clusters raise the variance of a comparison beyond the model's, and their number.
 
-    The model's dispersion knows that votes of one cluster on one pair agree. A voter with a taste also agrees with
-    itself over many pairs, which the squared scores of whole clusters show (a sandwich estimate, never below 1).
+    The model's dispersion includes the correlation of votes of one cluster on one pair. Votes of a voter with a taste
+    are also correlated over pairs, which the squared scores of whole clusters show (a sandwich estimate, at least 1).
     """
     split = matches.clusters
     if split is None:
         return 1.0, None
-    counts, own = fit.counts, pair_row(fit.counts.i, fit.counts.j, i, j)
+    counts, own = fit.counts, find_pair(fit.counts.i, fit.counts.j, i, j)
     assert isinstance(counts, PairCounts)
     ratings, cyclic = np.zeros(len(fit.agents)), np.zeros(len(counts.games))
     ratings[i], ratings[j] = 1.0, -1.0
     if own is not None:
         cyclic[own] = 1.0 if i < j else -1.0
-    effect, p = effects_of_points(fit, ratings, cyclic)
+    effect, p = point_effects(fit, ratings, cyclic)
     played = split.wins + split.draws + split.losses
     score = effect[split.pair] * (split.wins + split.draws / 2 - played * p[split.pair]) / counts.dispersion
     total = np.bincount(split.cluster, score, minlength=split.size)
@@ -364,11 +364,11 @@ def measure_inflation(matches: Matches, fit: HierarchicalFit, i: int, j: int) ->
     return max(1.0, float((total**2).sum()) * clusters / (clusters - 1) / model), clusters
 
 
-def effects_of_points(fit: HierarchicalFit, ratings: Floats, cyclic: Floats) -> tuple[Floats, Floats]:
-    """Return how far a point of the first agent of each pair moves a contrast, to first order, and expected shares.
+def point_effects(fit: HierarchicalFit, ratings: Floats, cyclic: Floats) -> tuple[Floats, Floats]:
+    """Return the effect of a point of the first agent of each pair on a contrast, to first order, and expected shares.
 
     The contrast has coefficients of the ratings and of the cyclic parts of pairs, at the most probable sigma and tau. A
-    result moves the ratings, and the cyclic part of its own pair, ``c = tau^2 (score)``, which a higher rating lowers.
+    result changes the ratings, and the cyclic part of its pair, ``c = tau^2 (score)``, which a higher rating lowers.
     """
     g = int(np.argmax(fit.weights))
     sigma, tau = fit.grid[g]
@@ -381,7 +381,7 @@ def effects_of_points(fit: HierarchicalFit, ratings: Floats, cyclic: Floats) -> 
     return (1 - tau**2 * W) * (solved[i] - solved[j] + tau**2 * cyclic), p
 
 
-def pair_row(first: Ints, second: Ints, i: int, j: int) -> int | None:
+def find_pair(first: Ints, second: Ints, i: int, j: int) -> int | None:
     """Return the row of a pair, or None where the two never met."""
     row = np.flatnonzero((first == min(i, j)) & (second == max(i, j)))
     return int(row[0]) if row.size else None

@@ -8,7 +8,7 @@ from nashboard._tables import Column, Result, Table, percent
 from nashboard._types import Bools, Floats, Ints
 from nashboard.data.scores import Scores
 from nashboard.errors import InputError, check_level
-from nashboard.evaluation.decide.compare import comparable_values
+from nashboard.evaluation.decide.compare import make_comparable
 from nashboard.evaluation.posterior.scores import find_limits
 
 HELD_OUT = 40  # agents that are left out, one at a time, to measure how far the choice generalises
@@ -52,7 +52,7 @@ class Reduction(Result):
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence."""
+        """The result in one sentence."""
         if not self.decided:
             return f"The {len(self.tasks):,} tasks decide no pair of agents at {self.level:.0%}."
         kept = f"{len(self.kept):,} of {len(self.tasks):,} tasks keep the order"
@@ -118,7 +118,7 @@ def reduce_suite(scores: Scores, *, level: float = 0.95, share: float = 1.0) -> 
     differing = np.flatnonzero(~constant)
     if len(differing) < 2:
         raise InputError("fewer than two tasks separate agents: the suite cannot be reduced")
-    pairs, leads = lead_by_pair(comparable_values(scores)[0][:, differing])
+    pairs, leads = compute_leads(make_comparable(scores)[0][:, differing])
     decided = measure_leads(leads, level)[2]
     chosen = choose_tasks(leads, level, share)
     limit = find_limits(scores)
@@ -139,7 +139,7 @@ def reduce_suite(scores: Scores, *, level: float = 0.95, share: float = 1.0) -> 
     )
 
 
-def lead_by_pair(values: Floats) -> tuple[Ints, Floats]:
+def compute_leads(values: Floats) -> tuple[Ints, Floats]:
     """Return all pairs of agents (q, 2), the better one first, and its lead on every task (q, n)."""
     pairs = np.column_stack(np.triu_indices(len(values), 1))
     worse = values[pairs[:, 0]].mean(axis=1) < values[pairs[:, 1]].mean(axis=1)
@@ -158,7 +158,7 @@ def measure_leads(leads: Floats, level: float) -> tuple[Floats, Floats, Bools]:
 
 
 def choose_tasks(leads: Floats, level: float, share: float) -> list[int]:
-    """Return columns, greedily, on which enough pairs are kept.
+    """Choose columns greedily until enough pairs are kept.
 
     A pair is kept where the mean lead over the chosen columns lies within the full suite's interval and, if the full
     suite decides the pair, has the same sign. Forward steps add the column that leaves the smallest excess over the
@@ -167,31 +167,31 @@ def choose_tasks(leads: Floats, level: float, share: float) -> list[int]:
     mean, width, decided = measure_leads(leads, level)
     wanted = int(np.ceil(share * len(mean)))
 
-    def enough(columns: list[int]) -> bool:
+    def keeps_pairs(columns: list[int]) -> bool:
         lead = leads[:, columns].mean(axis=1)
         return bool(((np.abs(lead - mean) <= width) & ((lead > 0) | ~decided)).sum() >= wanted)
 
     chosen: list[int] = []
-    while len(chosen) < leads.shape[1] and not (chosen and enough(chosen)):
+    while len(chosen) < leads.shape[1] and not (chosen and keeps_pairs(chosen)):
         free = np.setdiff1d(np.arange(leads.shape[1]), chosen)
         trial = (leads[:, chosen].sum(axis=1)[:, None] + leads[:, free]) / (len(chosen) + 1)
         excess = np.abs(trial - mean[:, None]) / np.where(width > 0, width, 1.0)[:, None] - 1
         chosen.append(int(free[np.argmin(np.maximum(excess, 0.0).sum(axis=0))]))
     for k in list(chosen):
         rest = [one for one in chosen if one != k]
-        chosen = rest if rest and enough(rest) else chosen
+        chosen = rest if rest and keeps_pairs(rest) else chosen
     return chosen
 
 
 def check_held_out(pairs: Ints, leads: Floats, level: float, share: float) -> float:
     """Return the share of decided pairs of an agent whose order holds on tasks that were chosen without that agent."""
     decided = measure_leads(leads, level)[2]
-    holds: list[bool] = []
+    preserved: list[bool] = []
     for agent in range(min(int(pairs.max()) + 1, HELD_OUT)) if len(pairs) > 1 else ():
         own = (pairs == agent).any(axis=1)
         chosen = choose_tasks(leads[~own], level, share)
-        holds += (leads[own & decided][:, chosen].sum(axis=1) > 0).tolist()
-    return float(np.mean(holds)) if holds else float("nan")
+        preserved += (leads[own & decided][:, chosen].sum(axis=1) > 0).tolist()
+    return float(np.mean(preserved)) if preserved else float("nan")
 
 
 def count_lost(leads: Floats, level: float) -> list[int]:

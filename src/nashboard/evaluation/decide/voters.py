@@ -1,11 +1,11 @@
-"""Votes: how far voters agree, who does not look at the answers, and who is sampled how often.
+"""Votes: agreement of voters, inattentive voters, and how often agents are sampled.
 
-Every voter belongs to one of five kinds. An attentive voter follows ratings of the agents and tastes of its own, whose
-size is estimated. A random voter does not look. A one-sided voter nearly always takes the first (or the second) answer.
-A partisan nearly always takes one agent, any of those it saw with equal probability, and follows the ratings in other
-votes. Kinds and ratings are estimated together (EM): votes count for the ratings as far as their voter is likely to be
-attentive. Few votes per voter say little about the share of voters that are not attentive. So it has a 95% interval,
-and probabilities are those at its lower end. Double clicks, where a log has them, count once.
+Every voter belongs to one of five kinds. An attentive voter follows the ratings of the agents and its own tastes, whose
+size is estimated. A random voter ignores the answers. A one-sided voter nearly always takes the first (or the second)
+answer. A partisan nearly always takes one agent, any of those it saw with equal probability, and follows the ratings in
+other votes. Kinds and ratings are estimated together (EM): votes are weighted in the ratings by the probability that
+their voter is attentive. With few votes per voter the share of inattentive voters is uncertain. So it has a 95%
+interval, and probabilities are those at its lower end. Double clicks count once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ from nashboard.ratings.likelihood import NormalPrior, fit_totals, with_normal_pr
 from nashboard.ratings.prior import learn_prior_of
 
 KINDS = ("attentive", "random", "first side", "second side", "one agent")
-ONE_SIDED = 20.0  # a one-sided voter takes its side (or agent) with a probability from Beta(20, 1): 95% on average
+ONE_SIDED = 20.0  # the probability that a one-sided voter takes its side (or agent) is from Beta(20, 1): mean 95%
 VOTER_COLUMNS = (
     "voter", "worker", "judge", "annotator", "rater", "user", "voter_id", "worker_id", "judge_id", "user_id",
 )  # fmt: skip
@@ -41,21 +41,21 @@ SHARES = 60  # shares of inattentive voters that are tried for the ends of their
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Voters(Tabular):
-    """What the votes say about the voters.
+    """The results of an examination of voters.
 
     Parameters
     ----------
     voters, votes
-        Names, and how many votes each cast.
+        Names, and the number of votes of each.
     probability
         ``(voters, 5)`` probabilities of the kinds: attentive, random, first side, second side, one agent; at the
         smallest share of inattentive voters that the votes allow.
     inattentive_high
         Expected number of voters that are not attentive, at the largest share that the votes allow.
     repeats
-        Votes left out because they repeat the voter's previous vote; 0 where so many repeats can be chance.
+        Votes left out because they repeat the voter's previous vote; 0 if that many repeats can be chance.
     favourite
-        The agent that each voter would favour if it favoured one.
+        The agent that each voter favours most.
     evidence
         Log-odds that a voter is not attentive, from its votes alone.
     agreement
@@ -63,7 +63,7 @@ class Voters(Tabular):
     first_share
         Share of decisive votes for the first side.
     alpha
-        Krippendorff's alpha over items with several votes; NaN where there are none.
+        Krippendorff's alpha over items with several votes; NaN if there are none.
     agents, ratings, ratings_all
         Elo ratings from attentive votes, and from all votes alike, as by `elo`; both with the prior of all votes.
     """
@@ -101,10 +101,10 @@ class Voters(Tabular):
     def table(self) -> Table:
         """Return a row per voter, the most suspicious first."""
         suspects, all_voters = len(self.suspects), number_of(len(self.voters), "voters")
-        said = f"None of {all_voters} was found to ignore the answers; a few votes show little."
+        sentence = f"None of {all_voters} was found to ignore the answers; a few votes show little."
         if suspects or self.inattentive_high >= 0.5:
             low, high = round(self.inattentive), round(self.inattentive_high)
-            said = (
+            sentence = (
                 f"{low:,}{f' to {high:,}' * (high > low)} of {all_voters} ignore the answers (95% interval); "
                 f"identified (P(attentive) < 0.05): {suspects:,}."
             )
@@ -120,11 +120,11 @@ class Voters(Tabular):
             Column("votes", cell=self.votes),
             Column("agreement", "share of decisive votes for the stronger agent", decimals=2, cell=self.agreement),
             Column("first side", "share of decisive votes for the first side", decimals=2, cell=self.first_share),
-            notes=(said, *clicks, *alpha),
+            notes=(sentence, *clicks, *alpha),
         )
 
     def board(self) -> Table:
-        """Return ratings from attentive votes beside ratings from all votes."""
+        """Return ratings from attentive votes and ratings from all votes."""
         return Table.of(
             np.argsort(-self.ratings, kind="stable"),
             Column("agent", cell=self.agents),
@@ -135,7 +135,7 @@ class Voters(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for machines."""
         chances = [dict(zip(KINDS, row.tolist(), strict=True)) for row in self.probability]
-        found = {
+        document = {
             "alpha": self.alpha,
             "suspects": self.suspects,
             "inattentive": self.inattentive,
@@ -148,7 +148,7 @@ class Voters(Tabular):
                 for k, name in enumerate(self.voters)
             ],
         }
-        return {name: plain_data(value) for name, value in found.items()}
+        return {name: plain_data(value) for name, value in document.items()}
 
     def __repr__(self) -> str:
         return f"Voters({len(self.voters):,} voters, {len(self.suspects):,} suspects)"
@@ -162,13 +162,13 @@ def voters(
     Parameters
     ----------
     voter
-        Who voted.
+        The voter.
     first, second
         The agents on the first and on the second side.
     outcome
         1 for the first side, 0 for the second, 0.5 for a tie.
     item
-        What was voted on (a prompt); votes of several voters on the same item and pair measure agreement.
+        The item (a prompt); votes of several voters on the same item and pair measure agreement.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def read_voters(source: Any, *, voter: str | None = None, item: str | None = Non
 
 
 def find_column(source: Any, options: Any) -> str:
-    """Return the column that says who voted, by its name."""
+    """Return the column of voters, by its name."""
     for name in VOTER_COLUMNS:
         try:
             read_games(source, cluster=name, **options)
@@ -225,7 +225,7 @@ def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, ite
 
     everything = Matches.from_games(agents[i], agents[j], y)
     votes = np.bincount(who, minlength=len(names))
-    alpha = float("nan") if item is None else alpha_of_votes(i, j, y, item)
+    alpha = float("nan") if item is None else vote_alpha(i, j, y, item)
     kept = ~find_repeats(who, i, j, y)
     repeats = int((~kept).sum())
     all_votes = i, j, y
@@ -237,31 +237,31 @@ def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, ite
     of_voter = np.searchsorted(voter, np.arange(size))
     for_it = np.concatenate([y, 1 - y])
     prior = np.array([0.88, 0.03, 0.03, 0.03, 0.03])
-    ratings = rate(len(agents), i, j, y, np.ones(len(y)), np.zeros(len(agents)))
+    ratings = fit_ratings(len(agents), i, j, y, np.ones(len(y)), np.zeros(len(agents)))
     chance_of_kind = np.tile(prior, (size, 1))
     first_side = 0.0  # log-odds by which attentive voters prefer the first side
 
     def compare_kinds(lead: Floats) -> tuple[Floats, Floats]:
         """Return log-likelihoods of the kinds of every voter, and those of favouring every agent that it saw."""
-        attentive = attentive_votes(lead, y, tie_rate)
+        attentive = attentive_likelihood(lead, y, tie_rate)
         score, information = score_votes(one, lead, y)
-        gain = gain_by_tastes(score, information, chance_of_kind[voter, 0])
+        gain = taste_likelihood(score, information, chance_of_kind[voter, 0])
         total = np.bincount(who, attentive, minlength=size) + np.bincount(voter, gain)
         partisan = total[voter] - np.bincount(one, np.tile(attentive, 2)) - gain
-        partisan += one_sided_votes(one, for_it == 1, for_it == 0, for_it == 0.5, tie_rate, len(seen))
+        partisan += one_sided_likelihood(one, for_it == 1, for_it == 0, for_it == 0.5, tie_rate, len(seen))
         kinds = [
             total,
             np.bincount(who, np.where(tie, np.log(tie_rate), np.log((1 - tie_rate) / 2)), minlength=size),
-            one_sided_votes(who, y == 1, y == 0, tie, tie_rate, size),
-            one_sided_votes(who, y == 0, y == 1, tie, tie_rate, size),
+            one_sided_likelihood(who, y == 1, y == 0, tie, tie_rate, size),
+            one_sided_likelihood(who, y == 0, y == 1, tie, tie_rate, size),
             np.logaddexp.reduceat(partisan, of_voter) - np.log(np.bincount(voter)),
         ]
         return np.stack(kinds, axis=1), partisan
 
     for _ in range(ROUNDS):
         weight = chance_of_kind[who, 0]
-        ratings = rate(len(agents), i, j, y, weight, ratings)
-        first_side = move_side(ratings[i] - ratings[j], y, weight, first_side)
+        ratings = fit_ratings(len(agents), i, j, y, weight, ratings)
+        first_side = update_side(ratings[i] - ratings[j], y, weight, first_side)
         likelihood, partisan = compare_kinds(ratings[i] - ratings[j] + first_side)
         new = weigh_kinds(likelihood, prior)
         prior = (new.sum(axis=0) + np.array([2.0, 0.2, 0.2, 0.2, 0.2])) / (size + 2.8)
@@ -277,10 +277,10 @@ def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, ite
     decisive = ~tie
     stronger = np.where(ratings[i] > ratings[j], y == 1, y == 0) & decisive
     played = np.bincount(who, decisive, minlength=size)
-    played[played == 0] = np.nan  # who only tied has no decisive votes to take shares of
+    played[played == 0] = np.nan  # a voter with only ties has no shares of decisive votes
     learned, origin = learn_prior_of(everything, np.zeros(len(agents) + 1)), origin_weights(everything)
     shown = [
-        rate(len(agents), *seen_votes, weight, ratings, learned.sigma, learned.normal)
+        fit_ratings(len(agents), *seen_votes, weight, ratings, learned.sigma, learned.normal)
         for seen_votes, weight in (((i, j, y), chance_of_kind[who, 0]), (all_votes, np.ones(len(kept))))
     ]
     from_attentive, from_all = ((r - origin @ r) * POINTS_PER_LOGIT for r in shown)
@@ -302,16 +302,16 @@ def examine(names: Any, who: Ints, agents: Any, i: Ints, j: Ints, y: Floats, ite
 
 
 def find_repeats(who: Ints, i: Ints, j: Ints, y: Floats) -> Any:
-    """Return which votes repeat the voter's previous vote, if that is more frequent than in a random order of votes.
+    """Return a mask of votes that repeat the voter's previous vote, if these are more than in a random order of votes.
 
-    None do in a log sorted by agents or outcomes, where neighbours with only those in common are too frequent as well.
+    The mask is empty in a log sorted by agents or outcomes, in which neighbours often have these in common.
     """
     order = np.argsort(who, kind="stable")
     votes_of = np.bincount(who)
     n = int(max(i.max(initial=0), j.max(initial=0))) + 1
 
-    def agree(value: Ints) -> tuple[Any, float]:
-        """Return which votes have the value of the voter's previous vote, and how many in a random order."""
+    def compare_with_previous(value: Ints) -> tuple[Any, float]:
+        """Return a mask of votes with the value of the voter's previous vote, and their number in a random order."""
         width = int(value.max(initial=0)) + 1
         code = (who * width + value)[order]
         kinds, equal = np.unique(code, return_counts=True)
@@ -319,15 +319,15 @@ def find_repeats(who: Ints, i: Ints, j: Ints, y: Floats) -> Any:
         return again, float((equal * (equal - 1.0) / votes_of[kinds // width]).sum())
 
     result = (2 * y).astype(int)
-    again, chance = agree((i * n + j) * 3 + result)
-    found = np.zeros(len(y), dtype=bool)
+    again, chance = compare_with_previous((i * n + j) * 3 + result)
+    repeats = np.zeros(len(y), dtype=bool)
     if again.sum() > chance + 4 * np.sqrt(chance) + 4:
         ordered = [
             (own & ~again).sum() > by_chance + 4 * np.sqrt(by_chance) + 4
-            for own, by_chance in map(agree, (i, j, result))
+            for own, by_chance in map(compare_with_previous, (i, j, result))
         ]
-        found[order[again]] = not any(ordered)
-    return found
+        repeats[order[again]] = not any(ordered)
+    return repeats
 
 
 def weigh_kinds(likelihood: Floats, shares: Floats) -> Floats:
@@ -341,10 +341,10 @@ def weigh_kinds(likelihood: Floats, shares: Floats) -> Floats:
 def bound_shares(likelihoods: list[Floats]) -> list[Floats]:
     """Return probabilities of the kinds at both ends of the 95% profile interval of the share that is not attentive.
 
-    Of several likelihoods, with other scales of the ratings, every share has its best: random votes that are taken for
-    attentive make ratings more equal, and hide themselves. The lower end is that of the fitted ratings, because larger
-    ones let voters with many votes, on whom ratings depend, show more difference than there is. The share is at least
-    that of half a voter: no votes show for certain that everybody is attentive.
+    For every share the best of several likelihoods, with different scales of the ratings, is used: random votes that
+    are taken for attentive make ratings more equal, which hides them. The lower end is that of the fitted ratings,
+    because larger ones overstate the differences of voters with many votes, on which ratings depend. The share is at
+    least that of half a voter, since no votes prove that all voters are attentive.
     """
     from scipy.special import expit, logit
     from scipy.stats import chi2
@@ -358,8 +358,8 @@ def bound_shares(likelihoods: list[Floats]) -> list[Floats]:
         mix = np.full(4, 0.25)
         for k, share in enumerate(grid):
             for _ in range(8):  # EM for the mixture of the other kinds, from that of the share before
-                found = share * mix * relative[:, 1:]
-                count = (found / (found.sum(axis=1) + (1 - share) * relative[:, 0])[:, None]).sum(axis=0) + 0.2
+                joint = share * mix * relative[:, 1:]
+                count = (joint / (joint.sum(axis=1) + (1 - share) * relative[:, 0])[:, None]).sum(axis=0) + 0.2
                 mix = count / count.sum()
             shares[row, k] = [1 - share, *(share * mix)]
             values[row, k] = np.log(relative @ shares[row, k]).sum() + top.sum()
@@ -368,14 +368,14 @@ def bound_shares(likelihoods: list[Floats]) -> list[Floats]:
     return [weigh_kinds(likelihoods[best[k]], shares[best[k], k]) for k in allowed[[0, -1]]]
 
 
-def move_side(lead: Floats, y: Floats, weight: Floats, side: float) -> float:
-    """Return a preference of attentive voters for the first side that fits better (a Newton step, prior N(0, 0.5))."""
+def update_side(lead: Floats, y: Floats, weight: Floats, side: float) -> float:
+    """Return an improved preference of attentive voters for the first side (a Newton step, prior N(0, 0.5))."""
     p = 1 / (1 + np.exp(-lead - side))
     slope, curvature = weight @ (y - p) - 4 * side, weight @ (p * (1 - p)) + 4
     return side + float(slope / curvature)
 
 
-def attentive_votes(lead: Floats, y: Floats, tie_rate: float) -> Floats:
+def attentive_likelihood(lead: Floats, y: Floats, tie_rate: float) -> Floats:
     """Return log-likelihoods of votes that follow the ratings; ties are equally frequent everywhere."""
     win = -np.logaddexp(0.0, -lead)
     return np.asarray(np.where(y == 0.5, np.log(tie_rate), np.log1p(-tie_rate) + np.where(y == 1, win, win - lead)))
@@ -388,17 +388,17 @@ def score_votes(one: Ints, lead: Floats, y: Floats) -> tuple[Floats, Floats]:
     return score.astype(np.float64), information.astype(np.float64)
 
 
-def gain_by_tastes(score: Floats, information: Floats, weight: Floats) -> Floats:
-    """Return how much more likely votes are if attentive voters have tastes ``N(0, v)`` for every agent (Laplace).
+def taste_likelihood(score: Floats, information: Floats, weight: Floats) -> Floats:
+    """Return the log-likelihood ratio of tastes ``N(0, v)`` of attentive voters for every agent (Laplace).
 
-    ``v`` is that of the scores of attentive voters, ``E[score^2] = information + v information^2``.
+    ``v`` is estimated from the scores of attentive voters, ``E[score^2] = information + v information^2``.
     """
     excess, size = weight @ (score**2 - information), weight @ information**2
     v = max(0.0, float(excess / size)) if size > 0 else 0.0
     return np.asarray((v * score**2 / (1 + v * information) - np.log1p(v * information)) / 2)
 
 
-def one_sided_votes(who: Ints, own: Any, other: Any, tie: Any, tie_rate: float, size: int) -> Floats:
+def one_sided_likelihood(who: Ints, own: Any, other: Any, tie: Any, tie_rate: float, size: int) -> Floats:
     """Return log-likelihoods of voters whose probability of taking one side has a Beta(20, 1) distribution."""
     from scipy.special import betaln
 
@@ -407,7 +407,7 @@ def one_sided_votes(who: Ints, own: Any, other: Any, tie: Any, tie_rate: float, 
     return np.asarray(sides + (a + b) * np.log1p(-tie_rate) + ties * np.log(tie_rate))
 
 
-def rate(
+def fit_ratings(
     n: int,
     i: Ints,
     j: Ints,
@@ -427,17 +427,17 @@ def rate(
     return fit_totals(with_normal_prior(n, pair // n, pair % n, won, lost, spread, normal), start)
 
 
-def alpha_of_votes(i: Ints, j: Ints, y: Floats, item: Any) -> float:
+def vote_alpha(i: Ints, j: Ints, y: Floats, item: Any) -> float:
     """Return Krippendorff's alpha of votes on the same item and pair."""
     low = np.minimum(i, j)
     what = np.stack([np.unique(item, return_inverse=True)[1], low, np.maximum(i, j)])
     unit = np.unique(what, axis=1, return_inverse=True)[1].ravel()
     kinds, code = np.unique(np.where(i == low, y, 1 - y), return_inverse=True)
-    return alpha_of_counts(count_values(unit, code), 1.0 - np.eye(len(kinds)))
+    return alpha_from_counts(count_values(unit, code), 1.0 - np.eye(len(kinds)))
 
 
 def count_values(unit: Ints, code: Ints) -> Floats:
-    """Return how often each value (by number) was given to each unit (units, values)."""
+    """Return the counts of each value (by number) for each unit (units, values)."""
     counts = np.zeros((int(unit.max(initial=-1)) + 1, int(code.max(initial=-1)) + 1))
     np.add.at(counts, (unit, code), 1.0)
     return counts
@@ -467,10 +467,10 @@ def krippendorff_alpha(ratings: ArrayLike, *, distance: str = "nominal") -> floa
     distances = {"nominal": 1.0 - np.eye(len(kinds)), "interval": np.subtract.outer(kinds, kinds) ** 2}
     if distance not in distances:
         raise InputError(f"there is no distance {distance!r}: use 'nominal' or 'interval'", option="distance")
-    return alpha_of_counts(count_values(np.nonzero(there)[1], code), distances[distance])
+    return alpha_from_counts(count_values(np.nonzero(there)[1], code), distances[distance])
 
 
-def alpha_of_counts(counts: Floats, distance: Floats) -> float:
+def alpha_from_counts(counts: Floats, distance: Floats) -> float:
     """Return ``1 - D_o / D_e`` from counts (units, values); units with one value do not count."""
     counts = counts[counts.sum(axis=1) >= 2]
     if not len(counts):
@@ -488,16 +488,16 @@ WORLDS = 200  # replays behind the inflation
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Exposure(Result):
-    """How often every agent was sampled, and its rating with all pairs weighted alike.
+    """How often every agent was sampled, and its rating with all pairs weighted equally.
 
     Parameters
     ----------
     games, share
-        Games of each agent, and their share; an even schedule gives everybody ``1 / n``.
+        Games of each agent, and their share, which is ``1 / n`` in an even schedule.
     ratings, reweighted
         Elo ratings as the games were played, and with pairs weighted inversely to their numbers of games.
     inflation
-        For each family of variants: how many Elo points the best of them is expected to gain by noise alone.
+        For each family of variants: the Elo points that the best of them is expected to gain by noise alone.
     """
 
     agents: tuple[str, ...]
@@ -536,16 +536,16 @@ class Exposure(Result):
 def exposure(
     matches: Matches, *, families: Mapping[str, Iterable[str]] | None = None, least_games: float = 50, rng: int = 0
 ) -> Exposure:
-    """Measure exposure, and what it does to the ratings.
+    """Measure exposure, and its effect on the ratings.
 
     Parameters
     ----------
     families
         Variants that one owner entered, ``{"lab": ["lab-a", "lab-b"]}``: the best of N equal variants looks better
-        than it is. By how much is simulated: games between the same pairs, with all variants equally strong.
+        than it is. The difference is simulated: games between the same pairs, with all variants equally strong.
     least_games
-        Pairs are weighted inversely to their games, but those with fewer games than this as if they had so many, so
-        that single games do not decide; as in arena-rank.
+        Pairs are weighted inversely to their games; pairs with fewer games than this are weighted as if they had this
+        many, so that single games do not decide, as in arena-rank.
 
     Examples
     --------
@@ -581,7 +581,7 @@ def reweight_pairs(matches: Matches, least_games: float) -> Matches:
 
 
 def simulate_inflation(matches: Matches, fit: EloRatings, family: Sequence[int], rng: np.random.Generator) -> float:
-    """Return by how many Elo points the best of equally strong variants exceeds their mean, on average over replays."""
+    """Return the mean lead, in Elo points, of the best of equally strong variants over their mean in simulated logs."""
     truth = fit.ratings / POINTS_PER_LOGIT
     truth[family] = truth[family].mean()
     i, j = matches.pairs.T

@@ -1,8 +1,8 @@
-"""Votes of one cluster that agree over several pairs: a voter with a taste, a prompt that suits some agents.
+"""Votes of one cluster that are correlated over several pairs: a voter with a taste, a prompt that suits some agents.
 
-The dispersion of results knows that votes of one cluster on one pair agree. A voter who likes an agent also agrees with
-itself against all opponents of the agent, which makes the agent's rating less certain than its number of votes says.
-The scores of clusters measure by how much, and games count less accordingly.
+The dispersion of results includes the correlation of votes of one cluster on one pair. The votes of a voter who likes
+an agent are also correlated over all opponents of the agent, so the agent's rating is less certain than its number of
+votes suggests. The scores of clusters measure this correlation, and games are discounted accordingly.
 """
 
 from dataclasses import dataclass, replace
@@ -15,16 +15,16 @@ from nashboard.ratings.likelihood import newton, pair_totals, win_rates
 from nashboard.ratings.prior import dispersion_of_games, measure_dispersion
 
 ROUNDS = 30  # of the estimate of the variance of tastes, and of the weights of pairs; both converge geometrically
-PRIOR_CLUSTERS = 4.0  # clusters of its own that an agent needs for as much say as the league about its scatter
+PRIOR_CLUSTERS = 4.0  # clusters of an agent for which its own scatter and that of the league have equal weight
 
 
 def discount_clusters(matches: Matches, neutral: Matches | None = None) -> Matches:
-    """Return the matches with as many games as they are worth, without clusters.
+    """Return the matches with their effective numbers of games, without clusters.
 
-    Each agent gets the information that the scores of its clusters leave it, ``(sum W)^2 / sum of squared scores``:
-    games of a pair are multiplied by ``a_i a_j``, with ``a`` such that the information of every agent comes out so.
-    ``neutral`` are the same matches as at a neutral place, which are then discounted as those that were observed:
-    clusters have the results that were observed.
+    The information about each agent becomes ``(sum W)^2 / sum of squared scores`` of its clusters: games of a pair are
+    multiplied by ``a_i a_j``, with ``a`` such that the information about every agent has this value. ``neutral`` are
+    the same matches as at a neutral place; they are discounted by the factors of the observed ones, which clusters
+    have.
     """
     kept = matches if neutral is None else neutral
     if matches.clusters is None:
@@ -48,12 +48,12 @@ def discount_clusters(matches: Matches, neutral: Matches | None = None) -> Match
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterScores:
-    """The score of each agent in each cluster: points beyond those that the other clusters of the pair let expect."""
+    """The score of each agent in each cluster: points beyond those expected from the other clusters of the pair."""
 
     agent: Ints  # (k,) one row per agent and cluster
     score: Floats  # (k,)
     expected: Floats  # (k,) variance of the score if all games were independent and decisive
-    weight: Floats  # (k,) information of the cluster's games about the agent: what a taste of 1 adds to the score
+    weight: Floats  # (k,) information of the cluster's games about the agent: the effect of a taste of 1 on the score
     information: Floats  # (p,) information of the games of each pair
 
     def scatter(self, single: float, n: int) -> Floats:
@@ -71,17 +71,17 @@ class ClusterScores:
                 float(trust @ self.weight**2), 1e-300
             )
         model = independent + variance * self.weight**2
-        told, seen, alone, squares = (
+        modelled, observed, decisive, squares = (
             np.bincount(self.agent, part, n) for part in (model, self.score**2, self.expected, model**2)
         )
-        clusters = told**2 / np.maximum(squares, 1e-300)
-        own = (PRIOR_CLUSTERS + clusters * seen / np.maximum(told, 1e-300)) / (PRIOR_CLUSTERS + clusters)
+        clusters = modelled**2 / np.maximum(squares, 1e-300)
+        own = (PRIOR_CLUSTERS + clusters * observed / np.maximum(modelled, 1e-300)) / (PRIOR_CLUSTERS + clusters)
         chance = np.sqrt(2 / (PRIOR_CLUSTERS + clusters))
-        return np.asarray(told / np.maximum(alone, 1e-300) * np.maximum(own - chance, 1.0))
+        return np.asarray(modelled / np.maximum(decisive, 1e-300) * np.maximum(own - chance, 1.0))
 
 
 def score_clusters(matches: Matches) -> ClusterScores:
-    """Return the scores of all clusters, each beside the other games of its pairs and one more as ratings expect."""
+    """Return the scores of all clusters relative to the other games of their pairs and one more as ratings predict."""
     split, n, pairs = matches.clusters, len(matches.agents), len(matches.pairs)
     assert split is not None
     (i, j), games = matches.pairs.T, matches.games
@@ -111,7 +111,7 @@ def score_clusters(matches: Matches) -> ClusterScores:
 
 
 def weigh_pairs(matches: Matches, information: Floats, wanted: Floats) -> Floats:
-    """Return ``a_i a_j`` of each pair, at most 1; each agent keeps the ``wanted`` share of its information."""
+    """Return ``a_i a_j`` of each pair, at most 1, so that each agent keeps the ``wanted`` share of its information."""
     (i, j), n = matches.pairs.T, len(matches.agents)
     total = np.bincount(i, information, n) + np.bincount(j, information, n)
     a = np.sqrt(wanted)

@@ -1,4 +1,4 @@
-"""Draws of the truth: what every model of the data returns, and all that the board is computed from.
+"""Draws of the truth: the result of every model of the data, and the basis of the board.
 
 With ``noise="none"`` there is one draw, the data themselves, as in the paper.
 """
@@ -33,9 +33,9 @@ class Draws:
     ratings: Floats | None = None  # (S, C) ratings in log-odds, for matches: mean 0 over well-measured classes
     means: Floats | None = None  # (S, C) plain means of the raw scores, for scores
     task_weights: Floats | None = None  # (S, T) equilibrium weights of the tasks
-    # (S, C, C) payoffs, or (S, C, T) scores in task units; None where they do not fit in memory
+    # (S, C, C) payoffs, or (S, C, T) scores in task units; None if they do not fit in memory
     payoffs: Floats | None = None
-    # payoffs of so many draws, spread evenly, where those of all do not fit in memory
+    # payoffs of a number of draws, spread evenly, if those of all do not fit in memory
     some_payoffs: Callable[[int], Floats] | None = None
     # (C, C) or (C, T) posterior mean of the payoffs; it fills pairs that never met and missing cells
     expected: Floats | None = None
@@ -53,55 +53,55 @@ class Draws:
         return f"Draws({draws:,} draws of {classes:,} agents)"
 
 
-def literal_matches(matches: Matches, selection: Selection, tolerance: float | None = None) -> Draws:
+def solve_matches(matches: Matches, selection: Selection, tolerance: float | None = None) -> Draws:
     """Return the equilibrium of the smoothed log-odds; pairs that never met as Elo predicts."""
     game = payoffs(matches, fill="model")
     ratings = elo(matches, prior=ELO_PRIOR).ratings / POINTS_PER_LOGIT
-    return literal_game(game, selection, tolerance, ratings, {"filled": game.filled, "payoffs": game.made})
+    return solve_game(game, selection, tolerance, ratings, {"filled": game.filled, "payoffs": game.made})
 
 
-def literal_payoffs(given: Payoffs, selection: Selection, tolerance: float | None = None) -> Draws:
+def solve_payoffs(given: Payoffs, selection: Selection, tolerance: float | None = None) -> Draws:
     """Return the equilibrium of the payoffs."""
-    return literal_game(given, selection, tolerance, None, {"filled": given.filled, "payoffs": given.made})
+    return solve_game(given, selection, tolerance, None, {"filled": given.filled, "payoffs": given.made})
 
 
-def literal_game(
+def solve_game(
     game: Payoffs, selection: Selection, tolerance: float | None, ratings: Floats | None, facts: dict[str, object]
 ) -> Draws:
     """Return one draw: the game itself."""
-    found = nash_average(game, selection=selection, tolerance=tolerance)
-    gaps = np.where(np.isin(game.agents, found.support), 0.0, np.maximum(-found.averages, 0.0))
+    nash = nash_average(game, selection=selection, tolerance=tolerance)
+    gaps = np.where(np.isin(game.agents, nash.support), 0.0, np.maximum(-nash.averages, 0.0))
     return Draws(
         gaps=gaps[None],
-        weights=np.array(found.weights)[None],
+        weights=np.array(nash.weights)[None],
         point=gaps.copy(),
         ratings=None if ratings is None else ratings[None],
         payoffs=np.array(game.A)[None],
         expected=np.array(game.A),
-        facts=facts | {"tolerance": found.tolerance},
+        facts=facts | {"tolerance": nash.tolerance},
     )
 
 
-def literal_scores(scores: Scores, scaling: Scaling, selection: Selection, tolerance: float | None = None) -> Draws:
-    """Return the equilibrium of the table in comparable units; scores that were scaled stay as they are."""
+def solve_scores(scores: Scores, scaling: Scaling, selection: Selection, tolerance: float | None = None) -> Draws:
+    """Return the equilibrium of the table in comparable units; scores that were scaled are not changed."""
     scaled = scores.scale(scaling) if scores.scaling == "raw" else scores
-    found = nash_average_scores(scaled, selection=selection, tolerance=tolerance)
-    best = np.isin(scores.agents, found.agent_support)
-    gaps = np.where(best, 0.0, np.maximum(found.value - found.skills, 0.0))
+    nash = nash_average_scores(scaled, selection=selection, tolerance=tolerance)
+    best = np.isin(scores.agents, nash.agent_support)
+    gaps = np.where(best, 0.0, np.maximum(nash.value - nash.skills, 0.0))
     return Draws(
         gaps=gaps[None],
-        weights=np.array(found.agent_weights)[None],
+        weights=np.array(nash.agent_weights)[None],
         point=gaps.copy(),
         means=scores.values.mean(axis=1)[None],
-        task_weights=np.array(found.task_weights)[None],
+        task_weights=np.array(nash.task_weights)[None],
         payoffs=np.array(scaled.values)[None],
         expected=np.array(scaled.values),
-        facts={"scaling": scaled.scaling, "tolerance": found.tolerance},
+        facts={"scaling": scaled.scaling, "tolerance": nash.tolerance},
     )
 
 
-def single_class(data: Matches | Scores | Payoffs, draws: int) -> Draws:
-    """Return draws of a single class, which is always at the top."""
+def draw_single_class(data: Matches | Scores | Payoffs, draws: int) -> Draws:
+    """Return draws for a single class, which is always at the top."""
     zero = np.zeros((draws, 1))
     tasks = len(data.tasks) if isinstance(data, Scores) else None
     means = np.repeat([[float(np.nanmean(data.values[0]))]], draws, axis=0) if isinstance(data, Scores) else None

@@ -1,4 +1,4 @@
-"""Entries that are the same agent under several names: found by comparing two explanations of their results.
+"""Entries that are the same agent under several names, from a comparison of two explanations of their results.
 
 **Matches.** Two entries ``a`` and ``b`` are compared against every opponent ``m`` that both met, on the log-odds
 scale: ``d_m`` is the difference of their results, ``v_m`` its variance, ``d_ab``, ``v_ab`` their own games. Under the
@@ -7,8 +7,8 @@ model
     the same agent:     d_m ~ N(0, v_m),                     d_ab ~ N(0, v_ab)
     different agents:   d_m ~ N(rho, v_m + 2 tau^2),         d_ab ~ N(rho, v_ab + tau^2),      rho ~ N(0, 2 sigma^2)
 
-and the ratio of the two likelihoods says how far the data favour "the same". In leagues of up to ``MOST_AVERAGED``
-entries, and in measured payoffs, it only excludes pairs: all partitions of the entries into agents are averaged over
+and the ratio of the two likelihoods is the evidence for "the same". In leagues of up to ``MOST_AVERAGED`` entries, and
+in measured payoffs, it only excludes pairs: all partitions of the entries into agents are averaged over
 (`ratings.hierarchical.partitions`), with planes of rotation where these predict better, and the probability that two
 are one agent comes from the same draws as the board. Groups whose entries are one with probability ``SHARED`` share a
 row, which is that of each member in turn. Where the probability that all entries differ is ``NO_COPIES`` or more, they
@@ -46,13 +46,13 @@ from nashboard.ratings.prior import FEWEST, choose_prior
 Answer = Literal["yes", "no", "cannot tell"]
 
 SURE = 0.95  # posterior probability for an answer of yes, and of no
-DIFFERS = 0.02  # chance of so large a difference, if two entries are the same, that keeps them apart
-TOGETHER = 2.05  # standard deviations of a normal variable that have this chance
+DIFFERS = 0.02  # p-value of a difference, if two entries are the same, below which they are different
+TOGETHER = 2.05  # the quantile of a normal variable for this p-value
 MOST_AGENTS = 1500  # up to which all pairs are compared
 MOST_AVERAGED = 100  # entries up to which partitions are averaged over
 NO_COPIES = 0.25  # probability that all entries differ from which they are taken as different
-HOPELESS = -5.0  # log-likelihood ratio of two entries below which they are never one agent
-TRIAL, TRIALS = 100, 5  # draws of partitions that decide, and how often as many more where the first are not clear
+EXCLUDED = -5.0  # log-likelihood ratio of two entries below which they are never one agent
+TRIAL, TRIALS = 100, 5  # draws of partitions in a trial, and the largest number of trials, if the first is not clear
 CLEARLY = 0.02  # probability of no copies that decides at once
 MOST_TRAITS = 223  # agents up to which planes of rotation are tried, as for the draws
 ROUNDS = 3  # of fitting the pooled matches and looking for groups again
@@ -64,17 +64,17 @@ ROUNDING = 1e-12  # of the variance of all tasks together: smaller noise is lost
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NearDuplicates:
-    """Groups of entries that are shown to be alike, and what is known about every pair."""
+    """Groups of entries that are shown to be alike, and the probability for every pair."""
 
     agents: tuple[str, ...]  # names, in the order of the matches
     label: Ints  # (n,) number of the group of each agent; agents that are alike share it
     # (n, n) posterior probability that two entries are the same; 1 in a group that was found by one decision
     probability: Floats
-    prior: float = 0.0  # the same for any two entries before their results are known
+    prior: float = 0.0  # the prior probability for any two entries
     tested: bool = True  # whether the entries were compared; large leagues are not
-    # the model of the matches in which the groups are pooled, or of all entries where partitions are averaged over
+    # the model of the matches in which the groups are pooled, or of all entries if partitions are averaged over
     fit: HierarchicalFit | None = None
-    # draws of who is one agent with whom, where it is likely that copies were entered
+    # draws of partitions of the entries into agents, if it is likely that copies were entered
     partitions: PartitionDraws | None = None
     near: Bools | None = None  # (n, n) which entries may be one agent in these draws
 
@@ -88,12 +88,12 @@ class NearDuplicates:
 
     @property
     def different(self) -> Floats:
-        """``(n, n)`` how many times less likely than beforehand it is that two entries are the same."""
+        """``(n, n)`` prior odds over posterior odds that two entries are the same."""
         odds = self.probability / np.maximum(1 - self.probability, 1e-300)
         return np.asarray(self.prior / (1 - self.prior) / np.maximum(odds, 1e-300))
 
     def answer(self, a: int, b: int) -> Answer:
-        """Return whether two entries are near-duplicates, as far as the data can tell."""
+        """Return whether two entries are near-duplicates: yes, no, or cannot tell with these data."""
         if self.label[a] == self.label[b]:
             return "yes"
         return "no" if self.tested and self.different[a, b] > 1 / (1 - SURE) else "cannot tell"
@@ -119,73 +119,77 @@ def find_near_duplicates(matches: Matches, fit: HierarchicalFit | None = None) -
         return decide_groups(matches, fit, planes)
     plain = fit_pairs(matches.agents, fit.counts) if fit.around_opponents else fit
     assert isinstance(fit.counts, PairCounts)
-    near = compare_all(*fit.counts.tables, Traits.of(plain, 0, n)) > HOPELESS
-    found = sample_until_clear(plain, near, planes)
-    if fit.around_opponents:  # many copies, which have the same opponents, look like a division
-        last = np.unique(found.label[-1], return_inverse=True)[1]
-        judged = min(found.shared.max(), last.max()) + 1 >= FEWEST  # by the schedule of the agents that would be left
-        if found.no_copies > 1 - SURE or not judged or choose_prior(pool_matches(matches, last)) is not None:
+    near = compare_pairs(*fit.counts.tables, Traits.of(plain, 0, n)) > EXCLUDED
+    partitions = sample_until_clear(plain, near, planes)
+    if fit.around_opponents:  # many copies with the same opponents look like a division
+        last = np.unique(partitions.label[-1], return_inverse=True)[1]
+        measurable = min(partitions.shared.max(), last.max()) + 1 >= FEWEST  # agents that remain have a schedule
+        if (
+            partitions.no_copies > 1 - SURE
+            or not measurable
+            or choose_prior(pool_matches(matches, last), in_doubt=False)
+        ):
             return decide_groups(matches, fit, planes)
-    if planes and found.no_copies <= 1 - SURE and copies_explain_planes(matches, fit, found.shared):
-        found = sample_until_clear(plain, near, 0)
-    return share_rows(plain, near, found)
+    if planes and partitions.no_copies <= 1 - SURE and copies_explain_planes(matches, fit, partitions.shared):
+        partitions = sample_until_clear(plain, near, 0)
+    return share_rows(plain, near, partitions)
 
 
 def sample_until_clear(fit: HierarchicalFit, near: Bools, planes: int) -> PartitionDraws:
-    """Draw partitions until it is clear whether there are copies: a short chain may say so by chance."""
+    """Draw partitions until it is clear whether there are copies: a short chain may show them by chance."""
     trials = [sample_partitions(fit, near, TRIAL, 0, planes=planes)]
-    found = trials[0]
-    while CLEARLY < found.no_copies < NO_COPIES and len(trials) < TRIALS:
+    partitions = trials[0]
+    while CLEARLY < partitions.no_copies < NO_COPIES and len(trials) < TRIALS:
         trials.append(sample_partitions(fit, near, TRIAL, len(trials), planes=planes, start=trials[-1]))
-        found = PartitionDraws.joined(trials)
-    return found
+        partitions = PartitionDraws.joined(trials)
+    return partitions
 
 
-def share_rows(fit: HierarchicalFit, near: Bools, found: PartitionDraws) -> NearDuplicates:
-    """Return which entries share a row, given draws of who is one agent with whom."""
-    averaged = found.no_copies < NO_COPIES
+def share_rows(fit: HierarchicalFit, near: Bools, partitions: PartitionDraws) -> NearDuplicates:
+    """Return which entries share a row, given draws of partitions."""
+    averaged = partitions.no_copies < NO_COPIES
     return NearDuplicates(
         agents=fit.agents,
-        label=found.shared if averaged else np.arange(len(fit.agents)),
-        probability=found.together,
+        label=partitions.shared if averaged else np.arange(len(fit.agents)),
+        probability=partitions.together,
         prior=pair_prior(len(fit.agents)),
         fit=fit,
-        partitions=found if averaged else None,
+        partitions=partitions if averaged else None,
         near=near,
     )
 
 
 def copies_explain_planes(matches: Matches, fit: HierarchicalFit, label: Ints) -> bool:
-    """Return whether no planes of rotation are left where groups are pooled.
+    """Return whether no planes of rotation remain if groups are pooled.
 
     Copies with the same opponents look like a few traits that decide everything. Left-out pairs do not show the
-    difference: planes predict the pairs of copies as well as one agent in their place does.
+    difference: planes predict the pairs of copies as well as a single agent does.
     """
     return bool(label.any()) and not count_planes(fit_hierarchical(pool_matches(matches, label), like=fit))
 
 
 def decide_groups(matches: Matches, fit: HierarchicalFit, planes: int) -> NearDuplicates:
-    """Find groups by one decision, where partitions are not averaged over.
+    """Find groups by one decision, without an average over partitions.
 
-    Copies make sigma and tau look smaller than they are. So groups are sought with several values of tau, the model is
-    fitted to the pooled matches, and the partition with the largest evidence is kept if it is clearly better than none.
+    Copies make sigma and tau look too small. So groups are searched with several values of tau, the model is fitted to
+    the pooled matches, and the partition with the largest evidence is kept if it is clearly better than none.
     """
     assert isinstance(fit.counts, PairCounts)
     n = len(matches.agents)
     apart, single, (Y, N) = fit, np.arange(n), fit.counts.tables
     label, fit = search_groups(matches, fit, Y, N)
     traits = Traits.of(fit, 0, n)
-    if planes:  # similar traits look like copies, and copies like traits: what predicts left-out pairs best is kept
+    if planes:  # similar traits look like copies, and copies like traits: keep what predicts left-out pairs best
         by_traits = Traits.of(apart, planes, n)
         best = predict_pairs(apart, single, apart, planes)
-        candidates = {found.tobytes(): found for found in (group_alike(Y, N, by_traits), label) if found.any()}
+        candidates = {one.tobytes(): one for one in (agglomerate(Y, N, by_traits), label) if one.any()}
         groups, label, fit, traits = list(candidates.values()), single, apart, by_traits
-        for found in groups:
-            pooled = fit_hierarchical(pool_matches(matches, found), like=fit)
-            score = predict_pairs(apart, found, pooled, count_planes(pooled))
+        for candidate in groups:
+            pooled = fit_hierarchical(pool_matches(matches, candidate), like=fit)
+            score = predict_pairs(apart, candidate, pooled, count_planes(pooled))
             if score > best + (ENOUGH if label is single else 0.0):
-                label, fit, best = found, pooled, score
-    probability = 1 / (1 + n * np.exp(-np.clip(compare_all(Y, N, traits), -700, 700)))
+                label, fit, best = candidate, pooled, score
+    probability = 1 / (1 + n * np.exp(-np.clip(compare_pairs(Y, N, traits), -700, 700)))
     same = label[:, None] == label
     return NearDuplicates(
         agents=matches.agents,
@@ -198,7 +202,7 @@ def decide_groups(matches: Matches, fit: HierarchicalFit, planes: int) -> NearDu
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Traits:
-    """What makes two agents different: variances of rating and traits, tau, and the traits of the opponents.
+    """The differences between agents: variances of rating and traits, tau, and the traits of the opponents.
 
     ``places`` is (n, 1 + 2 k): 1, and the coordinates that multiply a difference of traits.
     """
@@ -209,7 +213,7 @@ class Traits:
 
     @staticmethod
     def of(fit: HierarchicalFit, planes: int, n: int) -> "Traits":
-        """Return what differs between the agents of a fitted model, as in one draw where there are planes."""
+        """Return the differences between the agents of a fitted model, from one draw if there are planes."""
         places = np.ones((n, 1 + 2 * planes))
         if not planes:
             return Traits(variances=np.array([2 * fit.sigma**2]), tau=fit.tau, places=places)
@@ -220,21 +224,21 @@ class Traits:
 
 
 def search_groups(matches: Matches, fit: HierarchicalFit, Y: Floats, N: Floats) -> tuple[Ints, HierarchicalFit]:
-    """Return the groups with the largest evidence, sought with several values of tau, and the pooled fit."""
+    """Return the groups with the largest evidence, searched with several values of tau, and the pooled fit."""
     single = np.arange(len(matches.agents))
     label, best = single, fit.log_evidence
     tried = {label.tobytes()}
     for _ in range(ROUNDS):
         before = label
         for tau in (fit.tau, *(WIDER if len(matches.pairs) <= FEW_PAIRS else ())):
-            found = group_alike(Y, N, replace(Traits.of(fit, 0, len(single)), tau=max(tau, fit.tau)))
-            if found.tobytes() in tried or not found.any():  # a league of one agent has no board
+            groups = agglomerate(Y, N, replace(Traits.of(fit, 0, len(single)), tau=max(tau, fit.tau)))
+            if groups.tobytes() in tried or not groups.any():  # a league of one agent has no board
                 continue
-            tried.add(found.tobytes())
-            pooled = fit_hierarchical(pool_matches(matches, found), like=fit)
-            evidence = pooled.log_evidence + log_prior(found) - np.log(2) * games_inside(N, found)
+            tried.add(groups.tobytes())
+            pooled = fit_hierarchical(pool_matches(matches, groups), like=fit)
+            evidence = pooled.log_evidence + log_prior(groups) - np.log(2) * count_inside(N, groups)
             if evidence > best + (ENOUGH if label is single else 0.0):
-                label, best, chosen = found, evidence, pooled
+                label, best, chosen = groups, evidence, pooled
         if label is before:
             break
         fit = chosen
@@ -242,14 +246,14 @@ def search_groups(matches: Matches, fit: HierarchicalFit, Y: Floats, N: Floats) 
 
 
 def log_prior(label: Ints) -> float:
-    """Return the log-probability of a partition under the Chinese restaurant process, relative to all apart."""
+    """Return the log-probability of a partition under the Chinese restaurant process, relative to singles."""
     from scipy.special import gammaln
 
     size = np.bincount(label)
     return float(gammaln(size).sum() - (len(label) - len(size)) * np.log(len(label)))
 
 
-def games_inside(N: Floats, label: Ints) -> float:
+def count_inside(N: Floats, label: Ints) -> float:
     """Return the games between members of the same group, which are tosses of a fair coin."""
     return float(N[label[:, None] == label].sum() / 2)
 
@@ -263,7 +267,7 @@ def pool_matches(matches: Matches, label: Ints) -> Matches:
     return matches.renumbered(label, [matches.agents[k] for k in first], "near-duplicates share their games")
 
 
-def compare_all(Y: Floats, N: Floats, traits: Traits) -> Floats:
+def compare_pairs(Y: Floats, N: Floats, traits: Traits) -> Floats:
     """Return the log-likelihood ratio of "the same" for all pairs."""
     n = len(Y)
     odds = np.zeros((n, n))
@@ -271,11 +275,11 @@ def compare_all(Y: Floats, N: Floats, traits: Traits) -> Floats:
     return odds
 
 
-def group_alike(Y: Floats, N: Floats, traits: Traits) -> Ints:
+def agglomerate(Y: Floats, N: Floats, traits: Traits) -> Ints:
     """Return the group of each entry: agglomerate, then keep every group whose evidence exceeds that of its parts."""
     from scipy.special import gammaln
 
-    n, evidence = len(Y), compare_all(Y, N, traits)
+    n, evidence = len(Y), compare_pairs(Y, N, traits)
     Y, N = Y.copy(), N.copy()
     given = traits.variances, traits.tau, traits.places
     active = np.ones(n, dtype=np.bool_)
@@ -320,7 +324,7 @@ def compare_entries(Y, N, active, variances, tau, places, evidence, only):  # ty
     """Fill in the evidence that two entries are the same, for all pairs, or those of one entry."""
     n, traits = places.shape
     t2, count = tau * tau, active.sum()
-    # kept apart by one opponent (Bonferroni, P(chi2_1 > x) <= exp(-x / 2)), or by all of them together (Wilson and
+    # different by one opponent (Bonferroni, P(chi2_1 > x) <= exp(-x / 2)), or by all of them together (Wilson and
     # Hilferty's normal approximation of chi-square); both bounds grow with the number of opponents
     bound_one, bound_all = np.zeros(n + 1), np.zeros(n + 1)
     for k in range(1, n + 1):
@@ -398,13 +402,13 @@ def log_evidence(d: Floats, v: Floats, G: Floats) -> Floats:
 
 
 def agent_covariance(y: Floats, v: Floats) -> Floats:
-    """Return the covariance of tasks over agents, from all pairs of rows that clearly differ, noise taken off."""
+    """Return the covariance of tasks over agents, without noise, from all pairs of rows that clearly differ."""
     m, n = y.shape
     total, count = np.zeros((n, n)), np.zeros((n, n))
     for i in range(m - 1):
         d, noise = y[i] - y[i + 1 :], v[i] + v[i + 1 :]
         seen = np.isfinite(noise)
-        far = ~compatible(d, noise)
+        far = ~are_compatible(d, noise)
         d, w = np.where(seen, d, 0.0)[far], seen[far].astype(np.float64)
         total += d.T @ d - np.diag(np.where(seen, noise, 0.0)[far].sum(axis=0))
         count += w.T @ w
@@ -412,7 +416,7 @@ def agent_covariance(y: Floats, v: Floats) -> Floats:
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
-def compatible(d: Floats, v: Floats) -> Bools:
+def are_compatible(d: Floats, v: Floats) -> Bools:
     """Return which differences are not far beyond noise; places with infinite ``v`` do not count."""
     seen = np.isfinite(v)
     T, places = np.where(seen, d**2 / v, 0.0).sum(axis=1), seen.sum(axis=1)
@@ -435,7 +439,7 @@ def pool_duplicates(Y: Floats, V: Floats) -> Ints:
     size = np.ones(m)
     evidence = np.full((m, m), -np.inf)
     for i in range(m - 1):
-        evidence[i, i + 1 :] = compare_with(i, np.arange(i + 1, m), y, v, size, G)
+        evidence[i, i + 1 :] = compare_row(i, np.arange(i + 1, m), y, v, size, G)
     while m > 1:
         i, j = divmod(int(evidence.argmax()), m)
         if evidence[i, j] < ENOUGH + np.log(m):
@@ -448,12 +452,12 @@ def pool_duplicates(Y: Floats, V: Floats) -> Ints:
         alive[j] = False
         evidence[j], evidence[:, j] = -np.inf, -np.inf
         others = np.flatnonzero(alive & (np.arange(m) != i))
-        fresh = compare_with(i, others, y, v, size, G)
+        fresh = compare_row(i, others, y, v, size, G)
         evidence[np.minimum(i, others), np.maximum(i, others)] = fresh
     return np.unique(label, return_inverse=True)[1]
 
 
-def compare_with(i: int, others: Ints, y: Floats, v: Floats, size: Floats, G: Floats) -> Floats:
+def compare_row(i: int, others: Ints, y: Floats, v: Floats, size: Floats, G: Floats) -> Floats:
     """Return log odds, but for the concentration, that row ``i`` is the same as each of the others.
 
     Rows that clearly differ are -inf.
@@ -461,8 +465,8 @@ def compare_with(i: int, others: Ints, y: Floats, v: Floats, size: Floats, G: Fl
     from scipy.special import betaln
 
     d, noise = y[i] - y[others], v[i] + v[others]
-    found = np.full(len(others), -np.inf)
-    near = compatible(d, noise)
+    odds = np.full(len(others), -np.inf)
+    near = are_compatible(d, noise)
     if near.any():
-        found[near] = log_evidence(d[near], noise[near], G) - betaln(size[i], size[others][near])
-    return found
+        odds[near] = log_evidence(d[near], noise[near], G) - betaln(size[i], size[others][near])
+    return odds

@@ -1,7 +1,7 @@
-"""Tables of single items: items are a sample of what a task could ask, not tasks of their own.
+"""Tables of single items: items are a sample of the possible questions of a task, not tasks of their own.
 
-All agents answer the same items, so hard items lower every score together. Differences between agents are more precise
-than single standard errors: the error of a pooled score leaves out what an item does to everybody.
+All agents answer the same items, so hard items lower all scores. Differences between agents are more precise than
+single standard errors: the error of a pooled score does not include the effect that an item has on all agents.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ STEPS = 50  # of the fit of agents and items where cells are missing; it converg
 
 
 def is_item_table(scores: Scores) -> bool:
-    """Return whether columns are items: the table has groups, or many columns of zeros and ones and nothing else."""
+    """Return whether columns are items: the table has groups, or only columns of zeros and ones, and many of them."""
     if scores.scaling != "raw":
         return False
     if scores.groups is not None:
@@ -36,10 +36,10 @@ def pool_items(scores: Scores, representatives: Sequence[int] | Ints) -> Scores:
     """
     labels = scores.groups if scores.groups is not None else (POOLED,) * len(scores.tasks)
     names = tuple(dict.fromkeys(labels))
-    mixed = [len({bool(scores.lower_is_better[k]) for k in members(labels, name)}) > 1 for name in names]
+    mixed = [len({bool(scores.lower_is_better[k]) for k in columns_of(labels, name)}) > 1 for name in names]
     columns = []
     for name, is_mixed in zip(names, mixed, strict=True):
-        items = members(labels, name)
+        items = columns_of(labels, name)
         sign = np.where(scores.lower_is_better[items] & is_mixed, -1.0, 1.0)
         columns.append(pool_group(scores.values[:, items] * sign, np.asarray(representatives)))
     values, stderr, counted = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
@@ -50,7 +50,7 @@ def pool_items(scores: Scores, representatives: Sequence[int] | Ints) -> Scores:
         values=values,
         lower_is_better=np.array(
             [
-                not is_mixed and bool(scores.lower_is_better[members(labels, name)[0]])
+                not is_mixed and bool(scores.lower_is_better[columns_of(labels, name)[0]])
                 for name, is_mixed in zip(names, mixed, strict=True)
             ]
         ),
@@ -61,7 +61,7 @@ def pool_items(scores: Scores, representatives: Sequence[int] | Ints) -> Scores:
     )
 
 
-def members(labels: Sequence[str], name: str) -> list[int]:
+def columns_of(labels: Sequence[str], name: str) -> list[int]:
     """Return the columns of one group."""
     return [k for k, label in enumerate(labels) if label == name]
 

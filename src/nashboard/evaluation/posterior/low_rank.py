@@ -1,4 +1,4 @@
-"""The hierarchical model of a score table: difficulty, a few skills, and a part of each cell of its own.
+"""The hierarchical model of a score table: difficulty, a few skills, and a residual of each cell.
 
 In units of each task (mean 0, spread of the agents about 1), for agent i and task j::
 
@@ -10,28 +10,28 @@ In units of each task (mean 0, spread of the agents about 1), for agent i and ta
     tau[j]  ~ lognormal around tau0, a factor of two either way; tau0 half-Cauchy, learned over all tasks
     e[i, j] ~ N(0, V[i, j])        noise that is known; 0 where it is not
 
-Where the noise of a task is known, ``c`` is talent, and the true score contains it. Where it is not known, ``c`` is
-talent and noise, and no table shows in which shares. That there are no talents has a prior probability of 1/2; in the
-other half of the draws the share of its variance that is talent has Jeffreys' prior, beta(1/2, 1/2): the true score
-moves by this share from what skills explain to the score.
-Skills stay as uncertain as if all of ``c`` was noise: talents are measured from the mean of what skills explain. Drawn
-from the skills of the same draw they would take back its uncertainty, and a draw that is all talent would have none.
+If the noise of a task is known, ``c`` is talent, and the true score contains it. If it is unknown, ``c`` is talent and
+noise, and no table shows in which shares. That there are no talents has a prior probability of 1/2; in the other half
+of the draws the share of its variance that is talent has Jeffreys' prior, beta(1/2, 1/2): the true score is this share
+of the way from the part that skills explain to the score. Skills are as uncertain as if all of ``c`` was noise: talents
+are measured from the mean of what skills explain. Relative to the skills of the same draw they would cancel its
+uncertainty, and a draw that is all talent would have none.
 
-A task of unknown noise that shares no skill with the others may be useless: differences there cannot be told from
-noise. Each draw says which tasks are useful. On the others all loadings are 0, and ``c`` is noise as large as the
-spread of the task, which is the unit. (A size with a prior of its own would be a handicap: sizes of useful tasks are
-learned from each other.) That no skill is shared, by none or one task alone, has a prior probability of 1/2; otherwise
-all numbers of useful tasks from 2 to n have the same. Where no skill is shared the scores say nothing: agents then
-differ by a random ability, the same on all tasks, so that each may be the best.
+A task of unknown noise that shares no skill with the others may be useless: its differences cannot be distinguished
+from noise. Each draw contains which tasks are useful. On the others all loadings are 0, and ``c`` is noise as large as
+the spread of the task, which is the unit. (A size with its own prior would be a handicap: sizes of useful tasks are
+learned from each other.) That no skill is shared, by no task or by one only, has a prior probability of 1/2; otherwise
+all numbers of useful tasks from 2 to n have the same one. If no skill is shared the scores contain no information:
+agents then differ by a random ability, the same on all tasks, so that each may be the best.
 
 A task of known noise may be doubted too (`doubted`): whether agents differ on it is then drawn in the same manner, and
-on a useless one all true scores are equal. A board does without: it sets such tasks aside.
+on a useless one all true scores are equal. A board does not use this: it sets such tasks aside.
 
 A task may come in several versions, one for each level of guessing (`scores.FLOORS`). The version is drawn with
 difficulty and loadings integrated out.
 
 A Gibbs sampler draws from the posterior. ``c`` is integrated out of every step but the last; ``tau`` and ``tau0`` are
-drawn together on a grid, so the chain mixes well even where ``tau`` is near 0.
+drawn together on a grid, so the chain mixes well even if ``tau`` is near 0.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -43,23 +43,23 @@ import numba
 import numpy as np
 
 from nashboard._compiled import compiled
-from nashboard._parallel import cores
+from nashboard._parallel import count_cores
 from nashboard._types import Bools, Floats, Ints
 
 MAX_RANK = 5
-USE_SWEEPS = 3  # from one look at which tasks are useful to the next: it costs more than the rest of a sweep
+USE_SWEEPS = 3  # sweeps between draws of which tasks are useful, which cost more than the rest of a sweep
 BURN, THIN = 200, 5  # sweeps before the first draw, and from one draw to the next
 FOLDS, FEW_FOLDS, LARGE = 5, 2, 20_000  # parts that are left out in turn; fewer for tables of more cells than LARGE
-SMALL, TURNS = 1_000, 4  # tables of fewer cells are divided into parts several times: chance decides less
-CLEARLY = 0.84  # by one standard error, as in the rule of that name: more skills must predict better than fewer
+SMALL, TURNS = 1_000, 4  # tables of fewer cells are divided into parts several times, so that chance has less effect
+CLEARLY = 0.84  # one-standard-error rule: the probability with which more skills must predict better than fewer
 HELD_OUT_SWEEPS = (60, 100)  # before the first and until the last draw of a chain that predicts cells left out
 OUTLIER = 0.01  # density of cells that no rank explains, in units of a task
-TAUS = np.append(0.0, 2.0 ** np.arange(-5.0, 1.75, 0.5))  # 0 stands for everything below the next value
+TAUS = np.append(0.0, 2.0 ** np.arange(-5.0, 1.75, 0.5))  # 0 represents all values below the next one
 OMEGAS = 2.0 ** np.arange(-5.0, 2.25, 0.5)
 TAU_SCALE, OMEGA_SCALE = 0.25, 0.5  # of the half-Cauchy priors
 DIFFICULTY_VARIANCE = 100.0
 HIDDEN = 0.1  # spread of abilities that scores do not show, in units of a task
-TOGETHER = 2_000_000  # cells that the chain visits in one call: well under a second
+CELLS_PER_CALL = 2_000_000  # cells that the chain visits in one call: well under a second
 
 types: Any = numba.types
 FLOAT, INT = types.float64, types.int64
@@ -72,14 +72,14 @@ RNG = types.npy_rng
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableDraws:
-    """Draws of the true table and of what the model learned, in the units of the input."""
+    """Draws of the true table and of the parameters of the model, in the units of the input."""
 
     tables: Floats  # (S, m, n)
     tau: Floats  # (S, n)
     tau0: Floats  # (S,)
     version: Ints  # (S, n)
     useful: Bools  # (S, n)
-    noise: Floats  # (S, n), of tasks of unknown noise: what of tau is not talent
+    noise: Floats  # (S, n), of tasks of unknown noise: the part of tau that is not talent
 
 
 def _factor(P: Floats, x: Floats) -> float:
@@ -268,7 +268,7 @@ def _sample(
     talent_draws: Floats,
     density: Floats,
 ) -> None:
-    """Run the chain on from its state, ``A`` to ``useful``; fill draws, add up densities of unseen cells."""
+    """Continue the chain from its state, ``A`` to ``useful``; fill draws, and add densities of unseen cells."""
     H, m, n = Y.shape
     K = A.shape[1]
     G = len(taus)
@@ -354,7 +354,7 @@ def _sample(
             for g in range(len(omegas)):
                 logw[g] = omega_prior[g] - used * log(omegas[g]) - square / (2.0 * omegas[g] ** 2)
             omega2[k] = omegas[pick(logw, rng)] ** 2
-        # Size of what skills do not explain: tau0 with each tau integrated out, then each tau.
+        # Size of the residuals: tau0 with each tau integrated out, then each tau.
         for j in range(n):
             ll[j, :], product[:], square_sum, count = 0.0, 1.0, 0.0, 0
             for i in range(m):
@@ -484,7 +484,7 @@ def run_chain(
     versions, uses = np.zeros((draws, n), dtype=np.intp), np.ones((draws, n), dtype=np.intp)
     talents = np.zeros((draws, n))
     filled, V = (np.ascontiguousarray(table) for table in (np.where(np.isfinite(Y), Y, 0.0), V))
-    taus, tau_prior = TAUS.copy(), half_cauchy(TAUS, TAU_SCALE)
+    taus, tau_prior = TAUS.copy(), log_half_cauchy(TAUS, TAU_SCALE)
     octaves = np.log2(np.maximum(taus, 2.0**-30))
     local = np.exp(-0.5 * np.subtract.outer(octaves, octaves) ** 2)
     local[0], local[:, 0] = 0.0, 0.0
@@ -493,23 +493,23 @@ def run_chain(
         taus, tau_prior, local = taus[1:], tau_prior[1:], local[1:, 1:]
     local = np.ascontiguousarray(local / local.sum(axis=1, keepdims=True))
     alone = np.where(taus == 1.0, 1.0, 0.0)
-    state = (first_skills(filled[0], seen, rank), np.zeros(n), np.zeros((n, rank)), np.zeros(rank), np.ones(rank))
+    state = (initial_skills(filled[0], seen, rank), np.zeros(n), np.zeros((n, rank)), np.zeros(rank), np.ones(rank))
     at, version, useful = np.full(n + 1, len(taus) // 2), np.zeros(n, dtype=np.intp), np.ones(n, dtype=np.intp)
-    size = max(1, TOGETHER // (thin * m * n))
-    for start in range(0, draws, size):  # compiled code cannot be interrupted: Ctrl-C is heard between portions
+    size = max(1, CELLS_PER_CALL // (thin * m * n))
+    for start in range(0, draws, size):  # compiled code cannot be interrupted: Ctrl-C takes effect between calls
         part = slice(start, start + size)
         sample(
             filled, V, np.zeros((H, n)) if prior is None else prior,
             np.ascontiguousarray(seen, np.float64), np.ascontiguousarray(known),
             np.zeros(n, np.bool_) if doubted is None else np.ascontiguousarray(doubted),
-            taus, local, alone, tau_prior, OMEGAS, half_cauchy(OMEGAS, OMEGA_SCALE),
+            taus, local, alone, tau_prior, OMEGAS, log_half_cauchy(OMEGAS, OMEGA_SCALE),
             0 if start else burn, thin, rng, *state, at, version, useful,
             tables[part], tau[part], versions[part], uses[part], talents[part], density,
         )  # fmt: skip
     return tables, tau, versions, uses, talents, density / max(draws, 1)
 
 
-def half_cauchy(grid: Floats, scale: float) -> Floats:
+def log_half_cauchy(grid: Floats, scale: float) -> Floats:
     """Return log probabilities of a grid with steps of half an octave; 0 has all mass below the next value."""
     positive = grid[grid > 0]
     edges = np.append(positive / 2**0.25, np.inf)
@@ -519,8 +519,8 @@ def half_cauchy(grid: Floats, scale: float) -> Floats:
     return np.log(mass if len(positive) == len(grid) else np.append(below[0], mass))
 
 
-def first_skills(filled: Floats, seen: Bools, rank: int) -> Floats:
-    """Return skills to start from: leading left singular vectors of the table with holes at the task's mean."""
+def initial_skills(filled: Floats, seen: Bools, rank: int) -> Floats:
+    """Return initial skills: leading left singular vectors of the table, with missing cells at the task's mean."""
     if rank == 0:
         return np.zeros((len(filled), 0))
     U = np.linalg.svd(np.where(seen, filled, 0.0), full_matrices=False)[0][:, :rank] * np.sqrt(len(filled))
@@ -529,13 +529,13 @@ def first_skills(filled: Floats, seen: Bools, rank: int) -> Floats:
 
 
 def weigh_ranks(Y: Floats, V: Floats, known: Bools, draws: int, rng: np.random.Generator) -> Ints:
-    """Return how many draws to take from each rank: those that predict cells left out better get more of them.
+    """Return the number of draws from each rank, by how well ranks predict left-out cells.
 
-    This is pseudo-Bayesian model averaging with a Bayesian bootstrap.
-    For each draw the cells get random weights, and the rank that predicts best with these weights is taken: ranks that
-    the data cannot tell apart share the draws. A rank takes part only if it predicts better than smaller ones by one
-    standard error: a skill that does not predict explains noise, and makes useless tasks look useful. Ranks are tried
-    upwards; the search stops after two that do not improve.
+    This is pseudo-Bayesian model averaging with a Bayesian bootstrap. For each draw the cells get random weights, and
+    the rank that predicts best with these weights is taken: ranks that predict equally well share the draws. A rank
+    takes part only if it predicts better than smaller ones by one standard error: a skill that does not predict
+    explains noise, and makes useless tasks look useful. Ranks are tried upwards; the search stops after two that do not
+    improve.
 
     Reference: Yao, Vehtari, Simpson and Gelman 2018, Using stacking to average Bayesian predictive distributions.
     """
@@ -546,7 +546,7 @@ def weigh_ranks(Y: Floats, V: Floats, known: Bools, draws: int, rng: np.random.G
     folds = [np.where(seen, rng.permutation(m * n).reshape(m, n) % parts, -1) for _ in range(turns)]
     tried: list[Floats] = []
     for rank in range(1, max(min(MAX_RANK, m - 2, n - 2), 1) + 1):
-        turn = [held_out_densities(Y, V, known, rank, fold, rng) for fold in folds]
+        turn = [predict_held_out(Y, V, known, rank, fold, rng) for fold in folds]
         tried.append(np.asarray(np.mean(turn, axis=0)))
         if rank - 1 - int(np.argmax([np.nanmean(one) for one in tried])) >= 2:
             break
@@ -558,20 +558,20 @@ def weigh_ranks(Y: Floats, V: Floats, known: Bools, draws: int, rng: np.random.G
     return np.bincount(1 + totals[: most + 1].argmax(axis=0))
 
 
-def held_out_densities(Y: Floats, V: Floats, known: Bools, rank: int, folds: Ints, rng: np.random.Generator) -> Floats:
+def predict_held_out(Y: Floats, V: Floats, known: Bools, rank: int, folds: Ints, rng: np.random.Generator) -> Floats:
     """Return the log predictive density of every observed cell from a chain that did not see it; NaN elsewhere.
 
     ``OUTLIER`` is added to each density, so that single wild cells do not decide.
     """
-    found = np.full(Y.shape, np.nan)
+    densities = np.full(Y.shape, np.nan)
     streams = rng.spawn(int(folds.max()) + 1)
 
-    def run(fold: int) -> None:
+    def predict_fold(fold: int) -> None:
         out = folds == fold
         burn, kept = HELD_OUT_SWEEPS
         density = run_chain(Y[None], V[None], known, np.isfinite(Y) & ~out, rank, kept, burn, 1, streams[fold])[5]
-        found[out] = np.log(density[out] + OUTLIER)
+        densities[out] = np.log(density[out] + OUTLIER)
 
-    with ThreadPoolExecutor(max_workers=cores()) as pool:
-        list(pool.map(run, range(len(streams))))
-    return found
+    with ThreadPoolExecutor(max_workers=count_cores()) as pool:
+        list(pool.map(predict_fold, range(len(streams))))
+    return densities

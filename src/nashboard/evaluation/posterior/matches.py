@@ -1,7 +1,7 @@
 """Draws of the truth for matches: payoffs from the hierarchical model, and the equilibrium of each draw.
 
-Small leagues solve all drawn games as a stack. In large leagues the payoffs of a draw are never built: the game is
-solved among a few contenders, everybody's payoff against them is drawn, and whoever gains joins (double oracle).
+Small leagues solve all drawn games as a stack. Large leagues never build the payoffs of a draw: the game is solved
+among a few contenders, the payoffs of all agents against them are drawn, and those that gain join them (double oracle).
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nashboard._parallel import cores
+from nashboard._parallel import count_cores
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.payoffs import Payoffs
@@ -18,11 +18,11 @@ from nashboard.equilibrium.batch import nash_averages
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.draws import Draws
 from nashboard.evaluation.posterior.duplicates import (
-    HOPELESS,
+    EXCLUDED,
     MOST_AVERAGED,
     NearDuplicates,
     Traits,
-    compare_all,
+    compare_pairs,
     pool_matches,
     sample_until_clear,
     share_rows,
@@ -40,7 +40,7 @@ CONTENDERS = 24  # agents that a large game starts with
 NEARLY_LINEAR = 0.01  # log-odds whose shares are 1/2 and a quarter of them
 LEAST_ERROR = 1e-6  # relative to the payoffs: a standard error of 0 is taken as this
 CYCLES_MATTER = 0.1  # share of the variance of payoffs from which cycles change the order, as in the verdict
-LARGE_CYCLES = 0.5  # log-odds, 87 Elo points: where cycles may be larger, nothing is said against them
+LARGE_CYCLES = 0.5  # log-odds, 87 Elo points: if cycles may be larger, their absence is not reported
 CLOSE = 1e-10  # gain against the equilibrium, relative to the largest payoff, that counts as rounding
 
 
@@ -62,33 +62,33 @@ def draw_matches(
     pooled = matches if alike is None or not alike.groups else pool_matches(matches, label)
     fit = alike.fit if alike is not None and alike.fit is not None else fit_hierarchical(pooled)
     if alike is None or alike.partitions is None:
-        found = draw_games(fit, draws, rng, workers)
+        sample = draw_games(fit, draws, rng, workers)
     else:
-        found = draw_over_partitions(alike, draws, rng)
-    assert found.ratings is not None
-    return replace(found, ratings=found.ratings - (found.ratings @ origin_weights(pooled))[:, None])
+        sample = draw_over_partitions(alike, draws, rng)
+    assert sample.ratings is not None
+    return replace(sample, ratings=sample.ratings - (sample.ratings @ origin_weights(pooled))[:, None])
 
 
 def draw_over_partitions(alike: NearDuplicates, draws: int, rng: np.random.Generator) -> Draws:
-    """Draw who is one agent with whom, and payoffs and equilibria of all classes of entries that share a row.
+    """Draw partitions of entries into agents, and payoffs and equilibria of all classes of entries that share a row.
 
-    The row of a group is that of each of its members in turn, so it says how far they may differ.
+    The row of a group is that of each of its members in turn, so it includes how far they may differ.
     """
     fit, near, partitions, label = alike.fit, alike.near, alike.partitions, alike.label
     assert fit is not None
     assert near is not None
     assert partitions is not None
     planes = partitions.places.shape[2] // 2
-    found = sample_partitions(fit, near, draws, int(rng.integers(2**63)), planes=planes, start=partitions)
-    payoffs, gaps, weights = found.payoffs, np.empty(found.label.shape), np.empty(found.label.shape)
+    sample = sample_partitions(fit, near, draws, int(rng.integers(2**63)), planes=planes, start=partitions)
+    payoffs, gaps, weights = sample.payoffs, np.empty(sample.label.shape), np.empty(sample.label.shape)
     for at in range(0, draws, BLOCK):
         block = slice(at, at + BLOCK)
-        gaps[block], weights[block] = solve_classes(payoffs[block], found.label[block])
+        gaps[block], weights[block] = solve_classes(payoffs[block], sample.label[block])
     members = np.eye(label.max() + 1)[label]
     turn = np.arange(draws)[:, None]
     size = np.bincount(label)
     row = np.argsort(label, kind="stable")[np.cumsum(size) - size + turn % size]
-    sigma, tau, _ = found.scales.T
+    sigma, tau, _ = sample.scales.T
     low, high = np.quantile(tau, [0.025, 0.975])
     payoffs = payoffs[turn[:, :, None], row[:, :, None], row[:, None, :]]
     ladder = payoffs.mean(axis=2)  # entries that share a row count once
@@ -109,7 +109,7 @@ def draw_over_partitions(alike: NearDuplicates, draws: int, rng: np.random.Gener
         ratings=ladder,
         payoffs=payoffs,
         expected=payoffs.mean(axis=0),
-        facts=model_facts(fit) | of_model,
+        facts=collect_facts(fit) | of_model,
     )
 
 
@@ -128,23 +128,23 @@ def draw_payoffs(
     rng = np.random.default_rng(rng) if not isinstance(rng, np.random.Generator) else rng
     pairs, unit = measure_pairs(payoffs)
     if alike is None or alike.partitions is None:
-        found = draw_games(fit_pairs(payoffs.agents, pairs), draws, rng, workers)
+        sample = draw_games(fit_pairs(payoffs.agents, pairs), draws, rng, workers)
     else:
-        found = draw_over_partitions(alike, draws, rng)
+        sample = draw_over_partitions(alike, draws, rng)
     scaled: dict[str, Any] = {
-        name: None if (value := getattr(found, name)) is None else value * unit
+        name: None if (value := getattr(sample, name)) is None else value * unit
         for name in ("gaps", "point", "payoffs", "expected")
     }
-    sizes = {name: found.facts[name] * unit for name in ("sigma", "tau", "tau_low", "tau_high")}
-    return replace(found, **scaled, ratings=None, facts={**found.facts, **sizes})
+    sizes = {name: sample.facts[name] * unit for name in ("sigma", "tau", "tau_low", "tau_high")}
+    return replace(sample, **scaled, ratings=None, facts={**sample.facts, **sizes})
 
 
 def measure_pairs(payoffs: Payoffs, unit: float | None = None) -> tuple[MeasuredPairs, float]:
     """Return the measured payoffs in the unit of the model, and this unit.
 
-    Log-odds keep their unit, for which priors are meant. Of other payoffs nothing is known about cycles, so the prior
-    gives even odds that they matter: while the model is fitted the unit is such that at the prior median of tau cycles
-    have the share ``CYCLES_MATTER`` of the variance.
+    Log-odds keep their unit, for which priors are meant. For other payoffs the prior gives even odds that cycles
+    matter: during the fit the unit is such that at the prior median of tau cycles have the share ``CYCLES_MATTER`` of
+    the variance.
     """
     errors = payoffs.errors()
     if errors is None:
@@ -166,7 +166,7 @@ def find_alike_payoffs(payoffs: Payoffs) -> NearDuplicates:
     if n > MOST_AVERAGED or not len(pairs.i):
         single = np.arange(n)
         return NearDuplicates(agents=payoffs.agents, label=single, probability=np.zeros((n, n)), tested=False)
-    # so small log-odds are linear in shares
+    # small log-odds are linear in shares
     small = NEARLY_LINEAR / max(float(np.abs(pairs.measured).max()), float(pairs.variance.min()) ** 0.5)
     Y, N = np.zeros((n, n)), np.zeros((n, n))
     N[pairs.i, pairs.j] = 4 / pairs.variance / small**2
@@ -174,7 +174,7 @@ def find_alike_payoffs(payoffs: Payoffs) -> NearDuplicates:
     N = N + N.T
     fit = fit_pairs(payoffs.agents, pairs)
     traits = Traits(variances=np.array([2 * (fit.sigma * small) ** 2]), tau=fit.tau * small, places=np.ones((n, 1)))
-    near = compare_all(N / 2 + Y - Y.T, N, traits) > HOPELESS
+    near = compare_pairs(N / 2 + Y - Y.T, N, traits) > EXCLUDED
     return share_rows(fit, near, sample_until_clear(fit, near, count_planes(fit)))
 
 
@@ -198,12 +198,12 @@ def draw_games(fit: HierarchicalFit, draws: int, rng: np.random.Generator, worke
         payoffs=payoffs,
         some_payoffs=None if small else lambda count: model.payoffs(slice(0, draws, -(-draws // count))),
         expected=expected_payoffs(fit) if n <= MOST_EXPECTED else None,
-        facts=model_facts(fit) | {"planes": planes},
+        facts=collect_facts(fit) | {"planes": planes},
     )
 
 
-def model_facts(fit: HierarchicalFit) -> dict[str, object]:
-    """Return what words about the model need."""
+def collect_facts(fit: HierarchicalFit) -> dict[str, object]:
+    """Return the facts about the model for sentences."""
     low, high = fit.tau_interval
     return {
         "model": "hierarchical",
@@ -220,7 +220,7 @@ def model_facts(fit: HierarchicalFit) -> dict[str, object]:
 
 
 def expected_payoffs(fit: HierarchicalFit) -> Floats:
-    """Return the posterior mean of all log-odds: differences of ratings, with the cyclic part where a pair met."""
+    """Return the posterior mean of all log-odds: differences of ratings, with the cyclic part of pairs that met."""
     A = fit.ratings[:, None] - fit.ratings
     i, j = fit.counts.i, fit.counts.j
     A[i, j], A[j, i] = fit.expected, -fit.expected
@@ -228,7 +228,7 @@ def expected_payoffs(fit: HierarchicalFit) -> Floats:
 
 
 def solve_games(A: Floats) -> tuple[Floats, Floats]:
-    """Return gaps and weights of a stack of games ``(b, n, n)``; an agent that beats everybody is the equilibrium."""
+    """Return gaps and weights of a stack of games ``(b, n, n)``; an agent that beats all others is the equilibrium."""
     count, n, _ = A.shape
     weights = np.zeros((count, n))
     wins = (A > 0).sum(axis=2)
@@ -255,12 +255,12 @@ def solve_all(model: ModelDraws) -> tuple[Floats, Floats, Floats]:
 def solve_classes(A: Floats, label: Ints) -> tuple[Floats, Floats]:
     """Return gaps and weights of a stack of games ``(b, n, n)`` in which entries with the same label are one agent.
 
-    ``label`` (b, n) is the first member. The other members lose to everybody while the game is solved.
+    ``label`` (b, n) is the first member. The other members lose to all agents while the game is solved.
     """
-    more = label != np.arange(label.shape[1])
+    copies = label != np.arange(label.shape[1])
     far = 2 * np.abs(A).max() + 1
-    game = A - far * more[:, :, None] + far * more[:, None, :]
-    gaps, weights = solve_games(np.where(more[:, :, None] & more[:, None, :], 0.0, game))
+    game = A - far * copies[:, :, None] + far * copies[:, None, :]
+    gaps, weights = solve_games(np.where(copies[:, :, None] & copies[:, None, :], 0.0, game))
     size = (label[:, :, None] == label[:, None, :]).sum(axis=2)
     return np.take_along_axis(gaps, label, 1), np.take_along_axis(weights, label, 1) / size
 
@@ -275,13 +275,13 @@ def solve_by_columns(model: ModelDraws, workers: int | None) -> tuple[Floats, Fl
         weights[draw, contenders] = p
         gaps[draw] = np.where(weights[draw] > 0, 0.0, np.maximum(-averages, 0.0))
 
-    with ThreadPoolExecutor(max_workers=workers or cores()) as pool:
+    with ThreadPoolExecutor(max_workers=workers or count_cores()) as pool:
         list(pool.map(solve, range(count)))
     return gaps, weights
 
 
 def solve_among_contenders(model: ModelDraws, draw: int) -> tuple[Ints, Floats, Floats]:
-    """Return contenders, their weights, and everybody's average in the equilibrium of one draw (double oracle)."""
+    """Return contenders, their weights, and the averages of all agents in one draw's equilibrium (double oracle)."""
     r = model.ratings[draw]
     chosen = np.sort(np.argsort(-r, kind="stable")[:CONTENDERS])
     X = model.columns(draw, chosen)

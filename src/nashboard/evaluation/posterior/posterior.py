@@ -11,12 +11,12 @@ from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.draws import Draws
 
-TIE = 1e-9  # gaps closer than this share of the largest gap of a draw are equal: what rounding leaves of a tie
+TIE = 1e-9  # gaps closer than this share of the largest gap of a draw are equal up to rounding
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Posterior(Result):
-    """What the model says about every agent, in the order of ``agents``.
+    """The posterior of every agent, in the order of ``agents``.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ class Posterior(Result):
         return sort_by_gap(self.gap, self.probability_top, self.classes, self.agents)
 
     def rank_ranges(self) -> list[Cell]:
-        """Return ``3-5`` for every agent, or ``3`` where the ends agree."""
-        return ranges(self.rank_low, self.rank_high)
+        """Return ``3-5`` for every agent, or ``3`` if both ends are equal."""
+        return format_ranges(self.rank_low, self.rank_high)
 
     def table(self) -> Table:
         """Return one row per agent, the smallest gap first."""
@@ -148,8 +148,8 @@ def sort_by_gap(gaps: Floats, top: Floats, classes: Ints, names: tuple[str, ...]
     return np.array([k for *_, k in sorted(key)], dtype=np.intp)
 
 
-def ranges(low: Ints, high: Ints) -> list[Cell]:
-    """Return ``3-5``, or ``3`` where the ends agree."""
+def format_ranges(low: Ints, high: Ints) -> list[Cell]:
+    """Return ``3-5``, or ``3`` if both ends are equal."""
     return [f"{a}" if a == b else f"{a}-{b}" for a, b in zip(low, high, strict=True)]
 
 

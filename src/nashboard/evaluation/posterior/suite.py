@@ -1,4 +1,4 @@
-"""How much first place depends on the choice of tasks: suites drawn with repetition from the tasks at hand."""
+"""How much first place depends on the choice of tasks: a bootstrap of suites from the given tasks."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def resample_suites(problem: Problem) -> Floats:
     """Return the share of suites, drawn from the tasks, in which each class of agents is at the top.
 
     A task that is drawn twice is a copy, which counts once, so a suite has about 63% of the tasks. Scores are the
-    expected ones in task units: tasks are sampled, noise is left out.
+    expected ones in task units: tasks are sampled, noise is not.
     """
     S = problem.expected[:, problem.kept_tasks]
     n = S.shape[1]
@@ -20,13 +20,13 @@ def resample_suites(problem: Problem) -> Floats:
     top = np.zeros(len(S))
     for _ in range(problem.plan.n_resamples):
         drawn = np.unique(rng.integers(0, n, size=n))
-        found = nash_average_scores(S[:, drawn], selection=problem.settings.selection)
-        top += found.agent_weights > 0
+        nash = nash_average_scores(S[:, drawn], selection=problem.settings.selection)
+        top += nash.agent_weights > 0
     return np.asarray(top / problem.plan.n_resamples)
 
 
 def suite_table(problem: Problem) -> Table:
-    """Return how often each agent is at the top of another suite, beside P(top) on this one."""
+    """Return how often each agent is at the top of another suite, with P(top) on this one."""
     shares = resample_suites(problem)[problem.classes.label]
     posterior = problem.posterior
     order = sorted(posterior.order, key=lambda k: -shares[k])

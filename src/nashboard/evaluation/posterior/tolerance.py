@@ -2,11 +2,11 @@
 
 Symbols: ``E`` standard errors of payoffs or scores; ``p`` the equilibrium of agents, ``q`` that of tasks.
 
-Of two mixtures whose exploitability differs by less than what it is known to, the data cannot tell which is better. The
+If the exploitability of two mixtures differs by less than its error, the data do not decide which is better. The
 average of agent i against a mixture ``p`` has the standard error ``sqrt(sum_j p_j^2 E_ij^2)``. The tolerance is one
-standard error, the largest among those who have weight in the exact equilibrium or whose average is within its own
-standard error of theirs: the one-standard-error rule of Breiman, Friedman, Olshen and Stone 1984, *Classification and
-Regression Trees*, section 3.4.3.
+standard error, the largest among agents with weight in the exact equilibrium or with an average within its own standard
+error of theirs: the one-standard-error rule of Breiman, Friedman, Olshen and Stone 1984, *Classification and Regression
+Trees*, section 3.4.3.
 """
 
 from dataclasses import replace
@@ -28,10 +28,10 @@ def noise_tolerance(data: Matches | Scores | Payoffs, scaling: Scaling, selectio
     if isinstance(data, Scores):
         raw = replace(data, stderr=known_noise(data))
         table = raw.scale(scaling) if data.scaling == "raw" else raw
-        found = nash_average_scores(table, selection=selection, tolerance=0)
-        p, q = found.agent_weights, found.task_weights
+        nash = nash_average_scores(table, selection=selection, tolerance=0)
+        p, q = nash.agent_weights, nash.task_weights
         E = table.stderr
-        return max(largest_error(E, q, p, found.skills), largest_error(E.T, p, q, found.difficulties))
+        return max(largest_error(E, q, p, nash.skills), largest_error(E.T, p, q, nash.difficulties))
     game = data
     if isinstance(data, Matches):
         data.require_counts()

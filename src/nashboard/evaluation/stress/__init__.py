@@ -1,1 +1,1 @@
-"""The stress test: what copies of an entry move, and the smallest attack that puts an agent first."""
+"""The stress test: the effects of copies of an entry, and the smallest attack that puts an agent first."""

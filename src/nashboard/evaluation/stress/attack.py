@@ -1,4 +1,4 @@
-"""The attack: how few copies put a given agent first.
+"""The attack: the smallest number of copies that puts a given agent first.
 
 Nash averages are solved on the attacked data and compared with those before.
 
@@ -6,15 +6,15 @@ Under the uniform average entering ``c[k]`` copies of k puts t before u when
 
     sum_k (1 + c[k]) (M[t, k] - M[u, k]) > 0
 
-so the smallest attack is an integer program, solved to optimality. Where one kind of copy is enough, the least
+so the smallest attack is an integer program, solved to optimality. If copies of one entry are enough, the smallest
 count is the first whole number of an interval.
 
-Elo is the same problem where every two agents have played equally often, as on every complete table of scores: the
-maximum of the likelihood has ``sum_k m_k (P[i, k] - s(r_i - r_k)) = 0`` for every i, with ``P[i, i] = 1/2``, and the
-second part is the same rising function of ``r_i`` for everybody; so the order by Elo is the order by points,
-``P m``, and the program with ``P`` for ``M`` is exact. Elsewhere Elo is fitted anew for every attack that is tried: for
-each promising entry the counts 1, 2, 4, ... and then bisection, which finds the smallest count where an attack that
-works goes on working with more copies. Mixtures are not tried.
+Elo is the same problem if every two agents have played equally often, as on every complete table of scores: the maximum
+of the likelihood has ``sum_k m_k (P[i, k] - s(r_i - r_k)) = 0`` for every i, with ``P[i, i] = 1/2``, and the second
+part is the same rising function of ``r_i`` for all agents; so the order by Elo is the order by points, ``P m``, and the
+program with ``P`` for ``M`` is exact. Otherwise Elo is fitted again for every attack that is tried: for each candidate
+the counts 1, 2, 4, ... and then bisection, which finds the smallest count if an attack that succeeds also succeeds with
+more copies. Mixtures are not tried.
 """
 
 from bisect import bisect_left
@@ -26,21 +26,28 @@ from typing import Any, Literal, Unpack, get_args
 import numpy as np
 
 from nashboard._parallel import threads_for
-from nashboard._tables import Column, Table, plain, plain_data
+from nashboard._tables import Column, Table, as_plain_text, plain_data
 from nashboard._types import Floats, Ints
 from nashboard.data.matches import Matches
 from nashboard.data.scores import Scores
 from nashboard.data.validation import positions
 from nashboard.errors import InputError, check_choice
 from nashboard.evaluation.problem import Data, Kind, Options, prepare_data
-from nashboard.evaluation.stress.experiment import LABELS, Experiment, MethodResult, Movement, movement, named_first
+from nashboard.evaluation.stress.experiment import (
+    LABELS,
+    Experiment,
+    MethodResult,
+    Movement,
+    measure_movement,
+    name_first,
+)
 
 Attacked = Literal["uniform", "elo"]
 MOST = 100
 CANDIDATES = 16  # entries that are tried as copies against Elo, the most promising first
-FEWER_CANDIDATES, MANY = 5, 60  # so many where there are more entries than this
+FEWER_CANDIDATES, MANY = 5, 60  # the number of candidates if there are more entries than this
 NODES = 1000  # of the integer program's search; one is usual
-OPTIMAL, INFEASIBLE = 0, 2  # what the solver reports
+OPTIMAL, INFEASIBLE = 0, 2  # status of the solver
 STRICTLY = 1e-7  # a lead counts from this share of the largest gain
 CLEARLY = 1e-5  # a lead that is larger than the solver's tolerance
 
@@ -52,21 +59,21 @@ class Attack:
     Parameters
     ----------
     target
-        Who is to be first.
+        The agent that is to be first.
     method
         The method that is attacked: ``"uniform"`` or ``"elo"``.
     clones
-        What is entered, ``(name, copies)``; nothing where the target is first already or cannot be made so.
+        The copies, ``(name, copies)``; empty if the target is first already or no attack succeeds.
     possible
         Whether the target is alone in first place after the attack.
     exact
-        Whether every smaller attack is ruled out, whatever mixture of copies it enters: under the uniform average
-        always, under Elo where every two agents have played equally often (as on every complete table of scores) or one
-        copy is enough. Otherwise the copies are the fewest of one entry, among the entries that were tried.
+        Whether every smaller attack is ruled out, mixtures of copies included: under the uniform average always, under
+        Elo if every two agents have played equally often (as on every complete table of scores) or one copy is enough.
+        Otherwise the copies are the fewest of one entry, among the entries that were tried.
     moved
-        What the attack does to the attacked method.
+        The effect of the attack on the attacked method.
     nash
-        What the same attack does to the Nash averages.
+        The effect of the same attack on the Nash averages.
     """
 
     target: str
@@ -82,11 +89,11 @@ class Attack:
 
     @property
     def total(self) -> int:
-        """How many copies are entered."""
+        """The number of copies."""
         return sum(copies for _, copies in self.clones)
 
     def sentence(self) -> str:
-        """Return what the attack does."""
+        """Return the effect of the attack in one sentence."""
         label = LABELS[self.method]
         if self.rank_before == 1 and not self.clones and self.possible:
             return f"{self.target} is first under {label} without any copy"
@@ -98,10 +105,10 @@ class Attack:
         )
         shared = self.rank_before == 1 or self.target in self.moved.winners_before
         before = f"{self.rank_before}{', shared' * shared}"
-        held = f"Nash averages moved by {self.nash.score_moved:.1e}"
-        how_few = "no fewer do" if self.exact else "the fewest of one entry, among those tried; fewer may do if mixed"
+        nash_text = f"Nash averages moved by {self.nash.score_moved:.1e}"
+        smallest = "no fewer do" if self.exact else "the fewest of one entry, among those tried; fewer may do if mixed"
         does = f"put{'s' * (self.total == 1)} {self.target} first under {label}"
-        return f"{what} {does} (before: {before}; {how_few}); {held}"
+        return f"{what} {does} (before: {before}; {smallest}); {nash_text}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for machines."""
@@ -110,7 +117,7 @@ class Attack:
 
     @property
     def proof(self) -> str:
-        """How far it is known that no smaller attack does it; where none was found, that none does."""
+        """Whether it is proved that no smaller attack succeeds; if none was found, that none does."""
         if not self.possible:
             return f"{'proved' if self.exact else 'tried'}: none up to {self.most:,}"
         return "proved" if self.exact else "of one entry, of those tried"
@@ -120,7 +127,7 @@ class Attack:
         return f"Attack({self.target!r} first under {LABELS[self.method]}: {found})"
 
     def __str__(self) -> str:
-        return plain(attack_table((self,)))
+        return as_plain_text(attack_table((self,)))
 
 
 def attack(
@@ -144,9 +151,9 @@ def attack(
         ``"uniform"``: the uniform average; ``"elo"``: Elo, as on the board (of scores: each task is a game between
         every two agents).
     kind
-        What may be copied; agents in a table of scores move the board of tasks, and then the target is a task.
+        The kind of entries to copy; agents in a table of scores move the board of tasks, and then the target is a task.
     most
-        The largest number of copies that is considered.
+        The largest number of copies that is tried.
     options
         As in `nashboard.evaluate`.
 
@@ -162,35 +169,35 @@ def attack(
         raise InputError(f"most is {most}: at least one copy must be allowed")
     game = Experiment.of(prepare_data(data, **options), kind)
     with threads_for(len(game.entries)):
-        return attack_on(game, target, method=method, most=most)
+        return search_attack(game, target, method=method, most=most)
 
 
-def attack_on(game: Experiment, target: str, *, method: Attacked, most: int) -> Attack:
-    """Search in a contest, then solve the attacked data by both methods."""
+def search_attack(game: Experiment, target: str, *, method: Attacked, most: int) -> Attack:
+    """Search the smallest attack, then solve the attacked data by both methods."""
     (t,) = positions([target], game.names, kind=game.board[:-1])
     if method not in game.methods:
         raise InputError(f"there are no Elo ratings of {game.board} here: attack 'uniform'")
-    nothing = np.zeros(len(game.entries), dtype=np.intp)
-    before = game.exact(method, nothing)
-    found: Ints | None = nothing
+    no_copies = np.zeros(len(game.entries), dtype=np.intp)
+    before = game.exact(method, no_copies)
+    smallest: Ints | None = no_copies
     proved = True
-    if not leads(before, t):
+    if not is_alone_first(before, t):
         if method == "uniform":
-            found, proved = smallest_uniform(game.M, t, most)
+            smallest, proved = find_smallest_uniform(game.M, t, most)
         else:
-            found, proved = smallest_elo(game, t, most)
-    copies = nothing if found is None else found
+            smallest, proved = find_smallest_elo(game, t, most)
+    copies = no_copies if smallest is None else smallest
     return Attack(
         target=target,
         kind=game.kind,
         method=method,
         clones=tuple((game.entries[k], int(copies[k])) for k in np.flatnonzero(copies)),
-        possible=found is not None,
+        possible=smallest is not None,
         exact=proved,
         rank_before=int(before.ranks[t]),
         most=most,
-        moved=movement(before, game.exact(method, copies)),
-        nash=movement(game.exact("nash", nothing), game.exact("nash", copies)),
+        moved=measure_movement(before, game.exact(method, copies)),
+        nash=measure_movement(game.exact("nash", no_copies), game.exact("nash", copies)),
     )
 
 
@@ -209,7 +216,7 @@ def attack_table(attacks: tuple[Attack, ...]) -> Table:
             "of", "what is copied, how often",
             cell=lambda found: ", ".join(f"{copies:,} x {name}" for name, copies in found.clones) or "none",
         ),
-        Column("first before", "who was first", cell=lambda found: named_first(found.moved.winners_before)),
+        Column("first before", "who was first", cell=lambda found: name_first(found.moved.winners_before)),
         Column("smallest", "whether every smaller attack is ruled out, mixtures included", cell="proof"),
         Column(
             "Nash moved", "largest change of a Nash average by the same attack", decimals=4,
@@ -220,25 +227,25 @@ def attack_table(attacks: tuple[Attack, ...]) -> Table:
     )  # fmt: skip
 
 
-def leads(standing: MethodResult, t: int) -> bool:
+def is_alone_first(result: MethodResult, t: int) -> bool:
     """Return whether t is alone in first place."""
-    return bool(standing.ranks[t] == 1 and (standing.ranks == 1).sum() == 1)
+    return bool(result.ranks[t] == 1 and (result.ranks == 1).sum() == 1)
 
 
-def smallest_uniform(M: Floats, t: int, most: int) -> tuple[Ints | None, bool]:
+def find_smallest_uniform(M: Floats, t: int, most: int) -> tuple[Ints | None, bool]:
     """Return the copies of the smallest attack on the uniform average (None: there is none), and whether it is proved.
 
-    It is proved but for programs that are harder than any seen so far, whose search is cut off, and for leads so close
-    to a tie that the solver cannot tell.
+    It is proved except for programs whose search is cut off, which are very rare, and for leads so close to a tie that
+    the solver cannot decide.
     """
     rivals = np.delete(np.arange(len(M)), t)
     L = (M[t] - M[rivals]) / (float(np.abs(M).max()) or 1.0)
     need = -L.sum(axis=1)
-    single = smallest_single(L, need + STRICTLY, most)
+    single = find_smallest_single(L, need + STRICTLY, most)
     best, least = single, 0  # the smallest attack so far, and how many copies any attack has at least
     for lead in (STRICTLY, CLEARLY):
         ceiling = most if best is None else int(best.sum())
-        copies, proved = fewest(L, need + lead, ceiling)
+        copies, proved = solve_program(L, need + lead, ceiling)
         if lead == STRICTLY:
             if not proved:
                 return best, False
@@ -252,7 +259,7 @@ def smallest_uniform(M: Floats, t: int, most: int) -> tuple[Ints | None, bool]:
     return best, False
 
 
-def fewest(L: Floats, need: Floats, ceiling: int) -> tuple[Ints | None, bool]:
+def solve_program(L: Floats, need: Floats, ceiling: int) -> tuple[Ints | None, bool]:
     """Return the fewest copies with ``L copies >= need``, within the solver's tolerance, and whether that is proved."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -268,7 +275,7 @@ def fewest(L: Floats, need: Floats, ceiling: int) -> tuple[Ints | None, bool]:
     return copies, solved.status in (OPTIMAL, INFEASIBLE)
 
 
-def smallest_single(L: Floats, need: Floats, most: int) -> Ints | None:
+def find_smallest_single(L: Floats, need: Floats, most: int) -> Ints | None:
     """Return the smallest attack that copies one entry: for entry k the counts ``c`` with ``c L[:, k] >= need``."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = need[:, None] / L
@@ -280,27 +287,27 @@ def smallest_single(L: Floats, need: Floats, most: int) -> Ints | None:
     k = int(np.argmin(counts))
     if not np.isfinite(counts[k]):
         return None
-    return entering(len(counts), k, int(counts[k]))
+    return copy_entry(len(counts), k, int(counts[k]))
 
 
-def entering(n: int, k: int, copies: int) -> Ints:
-    """Return so many copies of one of ``n`` entries."""
+def copy_entry(n: int, k: int, copies: int) -> Ints:
+    """Return the array of copies of one of ``n`` entries."""
     return np.where(np.arange(n) == k, copies, 0)
 
 
-def smallest_elo(game: Experiment, t: int, most: int) -> tuple[Ints | None, bool]:
+def find_smallest_elo(game: Experiment, t: int, most: int) -> tuple[Ints | None, bool]:
     """Return the copies of the smallest attack on Elo that was found (None: none was), and whether it is proved."""
-    P = points(game)
+    P = tabulate_points(game)
     if P is not None:
-        copies, proved = smallest_uniform(P, t, most)
-        if copies is None or leads(game.exact("elo", copies), t):
+        copies, proved = find_smallest_uniform(P, t, most)
+        if copies is None or is_alone_first(game.exact("elo", copies), t):
             return copies, proved
-    single = smallest_elo_of_one_entry(game, t, most)
+    single = search_single_elo(game, t, most)
     return single, single is not None and int(single.sum()) == 1
 
 
-def points(game: Experiment) -> Floats | None:
-    """Return what each on the board wins from each entry, where Elo's order is the order by points; else None."""
+def tabulate_points(game: Experiment) -> Floats | None:
+    """Return the points of each agent of the board against each entry if Elo's order is that of points; else None."""
     if isinstance(game.data, Scores):
         S = game.problem.scaled.values  # in comparable units higher is better
         above = (S[:, None, :] > S[None, :, :]).sum(axis=1)
@@ -313,30 +320,30 @@ def points(game: Experiment) -> Floats | None:
     return np.where(np.eye(len(matches.agents), dtype=np.bool_), 0.5, matches.win_rates())
 
 
-def smallest_elo_of_one_entry(game: Experiment, t: int, most: int) -> Ints | None:
-    """Return the smallest attack on Elo that copies one entry, as far as it was found."""
+def search_single_elo(game: Experiment, t: int, most: int) -> Ints | None:
+    """Return the smallest attack on Elo that was found among those that copy one entry."""
     n = len(game.entries)
 
-    def works(k: int, c: int) -> bool:
-        return leads(game.exact("elo", entering(n, k, c)), t)
+    def is_first(k: int, c: int) -> bool:
+        return is_alone_first(game.exact("elo", copy_entry(n, k, c)), t)
 
     best: Ints | None = None
-    for k in promising(game, t)[: CANDIDATES if n <= MANY else FEWER_CANDIDATES].tolist():
-        c = first_count(partial(works, k), most if best is None else int(best.sum()) - 1)
-        best = best if c is None else entering(n, k, c)
+    for k in order_candidates(game, t)[: CANDIDATES if n <= MANY else FEWER_CANDIDATES].tolist():
+        c = find_first_count(partial(is_first, k), most if best is None else int(best.sum()) - 1)
+        best = best if c is None else copy_entry(n, k, c)
     return best
 
 
-def promising(game: Experiment, t: int) -> Ints:
-    """Order the entries by how much better the target does against them than its best rival."""
-    standing = game.exact("elo", np.zeros(len(game.entries), dtype=np.intp)).scores.copy()
-    standing[t] = -np.inf
-    rival = int(np.argmax(standing))
+def order_candidates(game: Experiment, t: int) -> Ints:
+    """Return the entries in the order of the target's lead over its best rival against them."""
+    scores = game.exact("elo", np.zeros(len(game.entries), dtype=np.intp)).scores.copy()
+    scores[t] = -np.inf
+    rival = int(np.argmax(scores))
     return np.argsort(game.M[rival] - game.M[t], kind="stable")
 
 
-def first_count(works: Callable[[int], bool], limit: int) -> int | None:
-    """Return the smallest count that works, None if the limit does not: 1, 2, 4, ... until one does, then bisection."""
+def find_first_count(works: Callable[[int], bool], limit: int) -> int | None:
+    """Return the smallest count that works, by doubling and then bisection; None if the limit does not work."""
     if limit < 1 or not works(limit):
         return None
     low, c = 0, 1

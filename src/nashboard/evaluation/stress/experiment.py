@@ -1,18 +1,18 @@
-"""Experiments with copies: what each method says once copies of some entries are in.
+"""Experiments with copies: the results of each method after copies of some entries are entered.
 
-Symbols: ``M`` what each on the board gains from each that can be copied: expected payoffs of agents against agents,
-scores of agents on tasks, or minus the scores of the agents for the board of tasks; ``m`` how often each is entered.
-The uniform average is ``M m / sum(m)``. The Nash result is the posterior of the whole evaluation, repeated on the data
-with copies; where the data of the classes are bit for bit the same as before, so is every number.
+Symbols: ``M`` gains of the entries of the board against those that can be copied: expected payoffs of agents against
+agents, scores of agents on tasks, or minus the scores of the agents for the board of tasks; ``m`` how often each is
+entered. The uniform average is ``M m / sum(m)``. The Nash result is the posterior of a complete evaluation of the data
+with copies; if the data of the classes are bit for bit the same as before, so is every number.
 
-Copies of agents or tasks: exact, or with their own luck.
+Copies of agents or tasks are exact, or have their own noise.
 
-An exact copy of an agent has its original's results against everybody. Games between a copy and its original, or two
-copies of one original, are even: as many games as the original's median pair, half won and half lost.
-A noisy copy is the same agent under another name: it plays all of those games again, with the strength that one draw
-of the posterior gives the original. Its own luck is new, and the luck of the original is not repeated. With
-``noise="none"`` the observed shares are its strength. Payoffs with known errors are measured anew in the same way. A
-noisy score is drawn around the original's score with its standard error.
+An exact copy of an agent has its original's results against all others. Games between a copy and its original, or two
+copies of one original, are even: as many games as the original's median pair, half won and half lost. A noisy copy is
+the same agent under another name: it plays all of those games again, with the strength of the original in one draw of
+the posterior. Its noise is new, and the noise of the original is not repeated. With ``noise="none"`` the observed
+shares are its strength. Payoffs with known errors are measured again in the same way. A noisy score is drawn around the
+original's score with its standard error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,8 +50,8 @@ LABELS: dict[Method, str] = {
 class MethodResult:
     """Scores by one method, higher is better; closer than a billionth of ``scale`` they share a rank.
 
-    ``certificate`` is the larger of exploitability (relative to the largest payoff) and residual, 0 where nothing was
-    solved. ``top`` is who is at the top of a posterior with a probability of at least 1/2, None for a plain score.
+    ``certificate`` is the larger of exploitability (relative to the largest payoff) and residual, 0 if nothing was
+    solved. ``top`` are the entries at the top of a posterior with a probability of at least 1/2, None for plain scores.
     """
 
     method: Method
@@ -69,13 +69,13 @@ class MethodResult:
 
     @cached_property
     def winners(self) -> tuple[str, ...]:
-        """Everybody in first place: the top of a posterior, or those with the best score."""
+        """All entries in first place: the top of a posterior, or those with the best score."""
         if self.top is not None:
             return self.top
         return tuple(self.names[k] for k in np.flatnonzero(self.ranks == 1))
 
-    def only(self, names: tuple[str, ...]) -> "MethodResult":
-        """Return the result among the named, in their order."""
+    def restrict(self, names: tuple[str, ...]) -> "MethodResult":
+        """Return the result restricted to these names, in their order."""
         place = {name: k for k, name in enumerate(self.names)}
         top = None if self.top is None else tuple(name for name in self.top if name in names)
         return replace(self, names=names, scores=self.scores[[place[name] for name in names]], top=top)
@@ -86,11 +86,11 @@ class MethodResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Movement(Record):
-    """How far a result moved, among those who are in it before and after: a copy takes no place from anybody.
+    """How far a result moved, among the entries that are in it before and after, so that copies take no places.
 
-    ``who`` moved most by rank, the highest placed before on a tie. ``score_moved`` is the largest change of anybody's
-    score, ``share_moved`` the same as a share of the distance from last to first, before or after, whichever is larger.
-    ``certificate`` is the larger of both results.
+    ``who`` moved most by rank, the highest placed before on a tie. ``score_moved`` is the largest change of a score,
+    ``share_moved`` the same as a share of the distance from last to first, before or after, whichever is larger.
+    ``certificate`` is the larger one of both results.
     """
 
     method: Method
@@ -117,11 +117,11 @@ class Movement(Record):
         return set(self.winners_before) != set(self.winners_after)
 
 
-def movement(before: MethodResult, after: MethodResult) -> Movement:
-    """Compare two results by the same method, among those who are in both."""
-    there = set(after.names)
-    shared = tuple(name for name in before.names if name in there)
-    old, new = before.only(shared), after.only(shared)
+def measure_movement(before: MethodResult, after: MethodResult) -> Movement:
+    """Compare two results by the same method, among the entries that are in both."""
+    common = set(after.names)
+    shared = tuple(name for name in before.names if name in common)
+    old, new = before.restrict(shared), after.restrict(shared)
     moved = np.abs(new.ranks - old.ranks)
     k = int(np.lexsort([np.arange(len(shared)), old.ranks, -moved])[0])
     by_score = float(np.abs(new.scores - old.scores).max())
@@ -140,12 +140,12 @@ def movement(before: MethodResult, after: MethodResult) -> Movement:
     )
 
 
-def named_first(winners: tuple[str, ...], most: int = 3) -> str:
-    """Return who is first, in a few words; with a posterior, that may be undecided."""
+def name_first(winners: tuple[str, ...], most: int = 3) -> str:
+    """Return the entries in first place as text; with a posterior, that may be undecided."""
     if not winners:
         return "undecided"
-    shown = " = ".join(map(quote_spaces, winners[:most]))
-    return shown if len(winners) <= most else f"{shown} = {len(winners) - most:,} more"
+    names = " = ".join(map(quote_spaces, winners[:most]))
+    return names if len(winners) <= most else f"{names} = {len(winners) - most:,} more"
 
 
 def copy_names(names: Sequence[str], originals: Ints) -> tuple[str, ...]:
@@ -157,8 +157,8 @@ def copy_names(names: Sequence[str], originals: Ints) -> tuple[str, ...]:
     )
 
 
-def originals_of(clones: Mapping[str, int], names: Sequence[str], kind: str) -> Ints:
-    """Return for each clone to be entered the position of its original."""
+def find_originals(clones: Mapping[str, int], names: Sequence[str], kind: str) -> Ints:
+    """Return the position of the original of each clone."""
     where = positions(clones, names, kind=kind)
     return np.repeat(np.array(where, dtype=np.intp), np.array(list(clones.values()), dtype=np.intp))
 
@@ -169,12 +169,12 @@ def enter_agents(
     rng: np.random.Generator | None = None,
     truth: Floats | None = None,
 ) -> Matches:
-    """Return the matches with clones of agents entered, ``{name: copies}``; with ``rng`` they have their own luck.
+    """Return the matches with clones of agents, ``{name: copies}``; with ``rng`` they have their own noise.
 
-    ``truth`` (n, n) are log-odds of the agents' games, by which clones play; without it, the observed shares are.
+    ``truth`` (n, n) are log-odds from which the games of clones are drawn; without it, the observed shares are used.
     """
     n = len(matches.agents)
-    originals = originals_of(clones, matches.agents, "agent")
+    originals = find_originals(clones, matches.agents, "agent")
     index = np.concatenate([np.arange(n), originals])
     first, second = matches.pairs.T
     where = np.full((n, n), -1)  # the pair of two originals
@@ -210,7 +210,7 @@ def enter_agents(
 
 
 def copy_clusters(clusters: Clusters, pair: Ints, flip: Bools) -> Clusters:
-    """Return the clusters of new pairs, each with those of the pair that it copies (-1: none)."""
+    """Return the clusters of new pairs, which are those of the pairs that they copy (-1: none)."""
     order = np.argsort(clusters.pair, kind="stable")
     ends = np.searchsorted(clusters.pair[order], np.arange(pair.max(initial=-1) + 2))
     rows = [order[ends[k] : ends[k + 1]] if k >= 0 else order[:0] for k in pair]
@@ -228,7 +228,7 @@ def copy_clusters(clusters: Clusters, pair: Ints, flip: Bools) -> Clusters:
 
 
 def copy_sides(sides: Sides, pair: Ints, flip: Bools) -> Sides:
-    """Return the sides of new pairs, each those of the pair that it copies (-1: none)."""
+    """Return the sides of new pairs, which are those of the pairs that they copy (-1: none)."""
     known, turned = (pair >= 0)[:, None], flip[:, None]
     first, second = sides.first[pair], sides.second[pair]
     return Sides(
@@ -238,13 +238,13 @@ def copy_sides(sides: Sides, pair: Ints, flip: Bools) -> Sides:
 
 
 def typical_games(matches: Matches, k: int) -> float:
-    """Return the median number of games over the pairs of an agent, 1 where there are none."""
+    """Return the median number of games over the pairs of an agent, 1 if there are none."""
     games = matches.games[(matches.pairs == k).any(axis=1)]
     return float(np.median(games)) if games.size else 1.0
 
 
 def replay(counts: Floats, rng: np.random.Generator, odds: Floats | None, drawn: float) -> Floats:
-    """Play the games of each pair again; whole games, at least one.
+    """Draw the games of each pair again; whole games, at least one.
 
     With log-odds of each pair, a share ``drawn`` of the games is drawn, or as many as the log-odds allow; without them
     the shares are those observed.
@@ -266,12 +266,12 @@ def enter_in_payoffs(
     rng: np.random.Generator | None = None,
     truth: Floats | None = None,
 ) -> Payoffs:
-    """Return the payoffs with copies of agents entered; with ``rng`` their payoffs are measured anew.
+    """Return the payoffs with copies of agents; with ``rng`` their payoffs are measured again.
 
-    A measurement is drawn around ``truth`` (n, n), or around the payoff, with the standard error of the original's.
+    A measurement is drawn around ``truth`` (n, n), or around the payoff, with the standard error of the original.
     Copies of one original are even, measured as precisely as the original's median pair.
     """
-    n, originals = len(payoffs.agents), originals_of(copies, payoffs.agents, "agent")
+    n, originals = len(payoffs.agents), find_originals(copies, payoffs.agents, "agent")
     index = np.concatenate([np.arange(n), originals])
     grid = np.ix_(index, index)
     extra = {name: one[grid] for name in ("stderr", "games") if (one := getattr(payoffs, name)) is not None}
@@ -298,7 +298,7 @@ def enter_in_payoffs(
 
 
 def typical_values(values: Floats) -> Floats:
-    """Return the median over the opponents that each agent was measured against, (n, 1)."""
+    """Return the median of each agent over the opponents with measured payoffs, (n, 1)."""
     measured = np.isfinite(values) & (values > 0)
     rows = (row[known] for row, known in zip(values, measured, strict=True))
     return np.array([[np.median(row) if row.size else 0.0] for row in rows])
@@ -307,9 +307,9 @@ def typical_values(values: Floats) -> Floats:
 def enter_in_scores(
     scores: Scores, kind: str, clones: Mapping[str, int], rng: np.random.Generator | None = None
 ) -> Scores:
-    """Return the scores with clones of agents or tasks entered; with ``rng`` they have their own luck."""
+    """Return the scores with clones of agents or tasks; with ``rng`` they have their own noise."""
     axis, names = (0, scores.agents) if kind == "agents" else (1, scores.tasks)
-    originals = originals_of(clones, names, kind[:-1])
+    originals = find_originals(clones, names, kind[:-1])
     index = np.concatenate([np.arange(len(names)), originals])
     per_cell = ("values", "stderr", "n", "runs", "filled")
     entered: dict[str, Any] = {name: np.take(getattr(scores, name), index, axis=axis) for name in per_cell}
@@ -327,14 +327,14 @@ def enter_in_scores(
     return replace(scores, single_runs=None, origin=origin, **entered)
 
 
-ELO_TIES = 1e5  # ratings within a ten-thousandth of a point share a rank: the fit is no more exact
+ELO_TIES = 1e5  # ratings within a ten-thousandth of a point, the accuracy of the fit, share a rank
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Experiment:
-    """Who is on the board, what can be copied, and the problem behind both.
+    """The entries of the board, those that can be copied, and the problem of both.
 
-    The board is that of tasks where agents are copied in a table of scores. ``M`` (board, entries) are gains.
+    The board is that of tasks if agents are copied in a table of scores. ``M`` (board, entries) are gains.
     """
 
     problem: Problem
@@ -346,7 +346,7 @@ class Experiment:
 
     @staticmethod
     def of(problem: Problem, kind: Kind | None = None) -> "Experiment":
-        """Return the experiment in which agents or tasks are copied; by default tasks where there are tasks."""
+        """Return the experiment in which agents or tasks are copied; by default tasks if there are tasks."""
         data = problem.data
         if kind not in (None, "agents", "tasks"):
             raise InputError(f"there are no {kind!r} to copy: use 'agents' or 'tasks'")
@@ -377,14 +377,14 @@ class Experiment:
         return float(np.abs(self.M).max()) or 1.0
 
     def exact(self, method: Method, copies: Ints) -> MethodResult:
-        """Return the result of the originals when entry k has ``copies[k]`` exact copies beside it."""
+        """Return the result of the originals if entry k has ``copies[k]`` exact copies."""
         if method == "uniform":
             m = copies + 1.0
             return self.result(method, self.M @ m / m.sum())
         if not copies.any():
             return self.elo(self.data) if method == "elo" else self.nash(self.problem)
         entered = self.enter(copies)
-        return self.elo(entered) if method == "elo" else self.nash(self.repeat(entered))
+        return self.elo(entered) if method == "elo" else self.nash(self.prepare_again(entered))
 
     def noisy(self, method: Method, data: Data, problem: Problem) -> MethodResult:
         """Return the result of the originals in data with noisy copies; ``problem`` is that of these data."""
@@ -395,17 +395,17 @@ class Experiment:
         other = Experiment.of(problem, self.kind)
         return self.result(method, other.M.mean(axis=1)[: len(self.names)])
 
-    def repeat(self, data: Data, **changes: Any) -> Problem:
-        """Return the problem of other data; where their classes have the same data, with the same draws."""
-        again = self.problem.again(data, **changes)
+    def prepare_again(self, data: Data, **changes: Any) -> Problem:
+        """Return the problem of other data; if their classes have the same data, with the same draws."""
+        again = self.problem.with_data(data, **changes)
         alike = len(again.exact.first) == len(self.problem.exact.first) and same_data(again.merged, self.problem.merged)
         if not changes and "draws" in vars(self.problem) and alike:
-            for name in ("compared", "draws"):
+            for name in ("near_duplicates", "draws"):
                 vars(again)[name] = getattr(self.problem, name)
         return again
 
     def enter(self, copies: Ints, rng: np.random.Generator | None = None) -> Data:
-        """Return the data with copies entered."""
+        """Return the data with copies."""
         wanted = {self.entries[k]: int(copies[k]) for k in np.flatnonzero(copies)}
         modelled = rng is not None and not self.problem.literal and not isinstance(self.data, Scores)
         truth = self.draw_truth(rng) if modelled and rng is not None else None
@@ -416,18 +416,18 @@ class Experiment:
         return enter_in_scores(self.data, self.kind, wanted, rng)
 
     def draw_truth(self, rng: np.random.Generator) -> Floats:
-        """Return the payoffs of all agents in one draw of the posterior; their mean where draws are not kept."""
+        """Return the payoffs of all agents in one draw of the posterior; their mean if draws are not kept."""
         drawn, label = self.problem.draws.payoffs, self.problem.classes.label
         return self.M if drawn is None else np.asarray(drawn[rng.integers(len(drawn))][np.ix_(label, label)])
 
     @property
     def sided(self) -> bool:
-        """Whether Elo takes out the advantage of a first side, as the board does where it is shown."""
+        """Whether Elo takes out the advantage of a first side, as the board does if it is shown."""
         matches = isinstance(self.data, Matches) and not self.problem.literal
         return matches and self.problem.neutral[1] is not None
 
     def elo(self, data: Data) -> MethodResult:
-        """Return Elo ratings of the originals, their mean 0, so that only differences count."""
+        """Return Elo ratings of the originals, shifted to mean 0."""
         assert not isinstance(data, Payoffs)
         if isinstance(data, Matches):
             literal = self.problem.literal  # as on the board
@@ -439,7 +439,7 @@ class Experiment:
         return MethodResult(method="elo", names=self.names, scores=points, unit="Elo points", scale=ELO_TIES)
 
     def nash(self, problem: Problem) -> MethodResult:
-        """Return minus the gaps of the originals: the posterior mean of an evaluation, and who is at its top."""
+        """Return minus the gaps of the originals: the posterior mean of an evaluation, with the entries at its top."""
         certificate = problem.equilibrium
         exact = max(certificate.exploitability / (certificate.scale or 1.0), certificate.residual)
         if self.board == "agents":
@@ -464,7 +464,7 @@ class Experiment:
 
 
 def same_data(a: Data, b: Data) -> bool:
-    """Return whether two data sets have the same numbers, bit for bit, whatever their names."""
+    """Return whether two data sets have the same numbers, bit for bit; names may differ."""
     if type(a) is not type(b):
         return False
     for one in fields(a):
@@ -477,13 +477,13 @@ def same_data(a: Data, b: Data) -> bool:
 def choose_adversary(game: Experiment, counts: tuple[int, ...]) -> int:
     """Return the entry whose copies change the uniform winner with the fewest copies, or else move ranks most.
 
-    Every entry is tried with every number of copies; ties go to the one listed first.
+    Every entry is tried with every number of copies; of equal ones the first is taken.
     """
     M, n = game.M, len(game.entries)
     totals = M.sum(axis=1)
     before = tied_ranks(totals / n, game.scale)
 
-    def harmless(k: int) -> tuple[float, float, float]:
+    def rate_entry(k: int) -> tuple[float, float, float]:
         """Return how many copies change the winner, and minus the largest changes of a rank and of an average."""
         averages = [(totals + count * M[:, k]) / (n + count) for count in counts]
         ranks = [tied_ranks(average, game.scale) for average in averages]
@@ -491,4 +491,4 @@ def choose_adversary(game: Experiment, counts: tuple[int, ...]) -> int:
         most_moved = max(float(np.abs(now - before).max()) for now in ranks)
         return next(enough, np.inf), -most_moved, -float(np.abs(averages[-1] - totals / n).max())
 
-    return min(range(n), key=harmless)
+    return min(range(n), key=rate_entry)

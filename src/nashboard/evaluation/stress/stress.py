@@ -1,4 +1,4 @@
-"""The invariance stress test: enter the same agent or task again, and see what moves.
+"""The invariance stress test: enter the same agent or task again, and measure what changes.
 
 An experiment is one entry in `EXPERIMENTS`: a function of `Setup` that returns an `Outcome`. Its table, sentences and
 values then appear in the library, the command and the report.
@@ -21,7 +21,7 @@ from nashboard.data.validation import positions
 from nashboard.errors import InputError
 from nashboard.evaluation.posterior.scores import known_noise
 from nashboard.evaluation.problem import COUNT_COPIES, Data, Kind, Options, Problem, has_noise, prepare_data
-from nashboard.evaluation.stress.attack import MOST, Attack, attack_on, attack_table
+from nashboard.evaluation.stress.attack import MOST, Attack, attack_table, search_attack
 from nashboard.evaluation.stress.experiment import (
     LABELS,
     Experiment,
@@ -29,27 +29,27 @@ from nashboard.evaluation.stress.experiment import (
     MethodResult,
     Movement,
     choose_adversary,
-    movement,
-    named_first,
+    measure_movement,
+    name_first,
 )
 
 Choice = Literal["adversary", "random"]
 COPIES = (1, 2, 5, 10, 100)
-DRAWS, MANY = 3, 60  # draws of luck of noisy copies; none where there are more entries than this
-MOST_NOISY = 10  # noisy copies are entered up to this number: each draw is a whole evaluation
-THIN = 5  # games per pair below which noisy copies are hardly copies
-UNMOVED = 1e-9  # what the contract of the equilibrium room promises, relative to the largest payoff
-ROUNDED = 1e-12  # what a sentence calls exact: smaller numbers depend on the machine
+DRAWS, MANY = 3, 60  # draws of noisy copies; none if there are more entries than this
+MOST_NOISY = 10  # noisy copies are entered up to this number: each draw is a complete evaluation
+THIN = 5  # games per pair below which noisy copies are hardly similar
+UNMOVED = 1e-9  # the accuracy of equilibria, relative to the largest payoff
+ROUNDED = 1e-12  # smaller numbers depend on the machine and are not printed
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Setup:
-    """What every experiment receives: the game, what is copied how often, and what each method says without copies."""
+    """The input of every experiment: the game, the copies, and the results of each method without copies."""
 
     game: Experiment
     counts: tuple[int, ...]
     chosen: Ints  # 1 where an entry is copied
-    choice: str  # how, in words
+    choice: str  # how entries were chosen, in words
     targets: tuple[str, ...]
     draws: int
     most: int
@@ -57,17 +57,17 @@ class Setup:
 
     @property
     def board(self) -> Kind:
-        """Whose board it is."""
+        """The kind of entries on the board."""
         return self.game.board
 
     @property
     def kind(self) -> Kind:
-        """What is copied."""
+        """The kind of entries that are copied."""
         return self.game.kind
 
     @property
     def size(self) -> int:
-        """How many are on the board."""
+        """The number of entries on the board."""
         return len(self.game.names)
 
     @property
@@ -77,19 +77,19 @@ class Setup:
 
     @property
     def title(self) -> str:
-        """What is copied."""
+        """The names that are copied, as text."""
         return ", ".join(self.cloned)
 
-    def unmoved(self, change: float) -> bool:
+    def is_unmoved(self, change: float) -> bool:
         """Return whether a change is within the certified tolerance."""
         return change <= UNMOVED * self.game.scale
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """What one experiment found: its rows, the same as a table, and in sentences.
+    """The results of one experiment as rows, as a table, and in sentences.
 
-    The table has no rows where the experiment was not run. ``nash`` is how exact copies moved the Nash averages.
+    The table has no rows if the experiment was not run. ``nash`` are the movements of Nash averages by exact copies.
     """
 
     rows: tuple[Any, ...]
@@ -100,7 +100,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Cloned:
-    """What one number of exact copies did by one method, and the result itself (without the copies)."""
+    """The effect of one number of exact copies on one method, and the result itself (without the copies)."""
 
     copies: int
     moved: Movement
@@ -117,25 +117,25 @@ def enter_exact(setup: Setup) -> Outcome:
     for count in setup.counts:
         for method in setup.game.methods:
             after = setup.game.exact(method, setup.chosen * count)
-            rows.append(Cloned(copies=count, moved=movement(setup.results[method], after), after=after))
+            rows.append(Cloned(copies=count, moved=measure_movement(setup.results[method], after), after=after))
     others = [method for method in setup.game.methods if method != "nash"]
     return Outcome(
         rows=tuple(rows),
         table=exact_table(rows, f"{setup.game.board} when exact copies of {setup.title} are entered ({setup.choice})"),
-        sentences=tuple(exact_sentence([row for row in rows if row.moved.method == method]) for method in others),
+        sentences=tuple(describe_exact([row for row in rows if row.moved.method == method]) for method in others),
         nash=tuple(row.moved for row in rows if row.moved.method == "nash"),
     )
 
 
-def exact_sentence(rows: list[Cloned]) -> str:
-    """Return what exact copies did to one method."""
+def describe_exact(rows: list[Cloned]) -> str:
+    """Return the effect of exact copies on one method in a sentence."""
     label = LABELS[rows[0].moved.method]
     fallen = next((row for row in rows if row.moved.winner_changed), None)
     worst = max(rows, key=lambda row: (row.moved.rank_moved, row.moved.score_moved))
     moved = worst.moved
-    start = f"{label}: the winner stays {named_first(moved.winners_before)}."
+    start = f"{label}: the winner stays {name_first(moved.winners_before)}."
     if fallen is not None:
-        before, after = (named_first(names) for names in (fallen.moved.winners_before, fallen.moved.winners_after))
+        before, after = (name_first(names) for names in (fallen.moved.winners_before, fallen.moved.winners_after))
         tried = f" (of {', '.join(f'{row.copies:,}' for row in rows)} tried)" if len(rows) > 1 else ""
         start = f"{label}: with {number_of(fallen.copies, 'copies')}{tried} the winner "
         start += f"changes from {before} to {after}."
@@ -154,19 +154,19 @@ def round_off(change: float) -> str:
 def exact_table(rows: list[Cloned], title: str) -> Table:
     """Return one row per number of copies and method."""
 
-    def of_moved(name: str) -> Callable[[Cloned], Any]:
+    def moved_cell(name: str) -> Callable[[Cloned], Any]:
         return lambda row: getattr(row.moved, name) if row.moved.rank_moved else "nobody" if name == "who" else None
 
     return Table.of(
         rows,
         Column("copies", "how many copies of each are entered"),
         Column("method", cell=lambda row: LABELS[row.moved.method]),
-        Column("winner", "who is in first place", cell=lambda row: named_first(row.moved.winners_after, 2)),
+        Column("winner", "who is in first place", cell=lambda row: name_first(row.moved.winners_after, 2)),
         Column("new winner", "whether first place changed", cell=lambda row: row.moved.winner_changed),
         Column("ranks moved", "largest change of a rank; copies take no place", cell=lambda row: row.moved.rank_moved),
-        Column("who", "the entry that moved most", cell=of_moved("who")),
-        Column("from", "rank before", cell=of_moved("rank_before")),
-        Column("to", "rank after", cell=of_moved("rank_after")),
+        Column("who", "the entry that moved most", cell=moved_cell("who")),
+        Column("from", "rank before", cell=moved_cell("rank_before")),
+        Column("to", "rank after", cell=moved_cell("rank_after")),
         Column("score moved", "largest change of a score", decimals=4, cell=lambda row: row.moved.score_moved),
         Column("unit", "what scores are measured in", cell=lambda row: row.moved.unit),
         title=title,
@@ -175,23 +175,23 @@ def exact_table(rows: list[Cloned], title: str) -> Table:
 
 
 def search_attacks(setup: Setup) -> Outcome:
-    """Search the smallest attack for every target, on every method that copies can move."""
-    found = tuple(
-        attack_on(setup.game, target, method=method, most=setup.most)
+    """Search the smallest attack for every target on every method that copies can change."""
+    attacks = tuple(
+        search_attack(setup.game, target, method=method, most=setup.most)
         for target in setup.targets
         for method in setup.game.methods
         if method != "nash"
     )
-    return Outcome(rows=found, table=attack_table(found), nash=tuple(one.nash for one in found))
+    return Outcome(rows=attacks, table=attack_table(attacks), nash=tuple(one.nash for one in attacks))
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyMovement:
-    """What several draws of noisy copies did by one method.
+    """The effect of several draws of noisy copies on one method.
 
     ``rank_median`` and ``rank_most`` are of the largest change of a rank over the draws, ``score_median`` and
     ``score_most`` of a score, ``share_median`` of a score as a share of the distance from last to first.
-    ``winner_changed`` is the share of the draws in which somebody else was in first place.
+    ``winner_changed`` is the share of the draws in which first place changed.
     """
 
     method: Method
@@ -207,18 +207,18 @@ class NoisyMovement:
 
 
 def enter_noisy(setup: Setup) -> Outcome:
-    """Enter copies with their own luck, which are other agents as far as the data can show, several times.
+    """Enter copies with their own noise, which look like other agents, several times.
 
-    The draws of each count depend on the seed and the count alone. Copies are pooled where the evaluation pools them.
+    The draws of each count depend only on the seed and the count. Copies are pooled if the evaluation pools them.
     """
     game, draws, rows = setup.game, setup.draws if noise_is_known(setup.game) else 0, []
     for count in (count for count in setup.counts if draws and count <= MOST_NOISY):
         streams = np.random.SeedSequence([game.problem.settings.seed, count]).spawn(draws)
         data = [game.enter(setup.chosen * count, np.random.default_rng(stream)) for stream in streams]
-        problems = [game.repeat(one) for one in data]
+        problems = [game.prepare_again(one) for one in data]
         for method in game.methods:
             after = [game.noisy(method, one, problem) for one, problem in zip(data, problems, strict=True)]
-            moved = [movement(setup.results[method], one) for one in after]
+            moved = [measure_movement(setup.results[method], one) for one in after]
             ranks, scores = ([getattr(one, name) for one in moved] for name in ("rank_moved", "score_moved"))
             rows.append(
                 NoisyMovement(
@@ -237,20 +237,20 @@ def enter_noisy(setup: Setup) -> Outcome:
     return Outcome(
         rows=tuple(rows),
         table=noisy_table(rows, f"the same with noisy copies of {setup.title}"),
-        sentences=noisy_sentence(setup, [row for row in rows if row.method == "nash"]),
+        sentences=describe_noisy(setup, [row for row in rows if row.method == "nash"]),
     )
 
 
-def noisy_sentence(setup: Setup, rows: list[NoisyMovement]) -> tuple[str, ...]:
-    """Return what noisy copies did to the board."""
+def describe_noisy(setup: Setup, rows: list[NoisyMovement]) -> tuple[str, ...]:
+    """Return the effect of noisy copies on the board in a sentence."""
     if not rows:
         return ()
     draws = rows[0].draws
-    if setup.unmoved(max(row.score_most for row in rows)):
+    if setup.is_unmoved(max(row.score_most for row in rows)):
         return (f"Noisy copies did not move the board either, in {number_of(draws, 'draws')} each.",)
     worst = max(rows, key=lambda row: (row.winner_changed, row.share_median))
     how_far = f"{worst.share_median:.1%} of the range"
-    if setup.unmoved(float(np.ptp(setup.results["nash"].scores))):
+    if setup.is_unmoved(float(np.ptp(setup.results["nash"].scores))):
         how_far = f"{round_off(worst.score_median)} {worst.unit}, where all were equal before"
     before = "" if setup.results["nash"].winners else ", where first place is undecided without them"
     return (
@@ -277,7 +277,7 @@ def noisy_table(rows: list[NoisyMovement], title: str) -> Table:
 
 
 def noise_is_known(game: Experiment) -> bool:
-    """Return whether luck can be drawn: games can be played again, other data need standard errors, games or items."""
+    """Return whether noise can be drawn: games can be drawn again, other data need standard errors, games or items."""
     data = game.data
     if isinstance(data, Scores):
         return bool(np.isfinite(known_noise(data)).any())
@@ -293,14 +293,14 @@ EXPERIMENTS: dict[str, Callable[[Setup], Outcome]] = {
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Stress(Setup, Findings):
-    """What copies did to a board, method by method; the fields of `Setup` say what was tried.
+    """The effects of copies on a board, method by method; the fields of `Setup` are the settings.
 
     Parameters
     ----------
     outcomes
-        What every experiment found, by the names in `EXPERIMENTS`.
+        The results of all experiments, by the names in `EXPERIMENTS`.
     notes
-        What was left out of the data, and what could not be tried.
+        Notes on data that were left out, and on experiments that were not possible.
     """
 
     outcomes: Mapping[str, Outcome]
@@ -310,22 +310,22 @@ class Stress(Setup, Findings):
 
     @property
     def before(self) -> tuple[MethodResult, ...]:
-        """What each method says without copies."""
+        """The results of each method without copies."""
         return tuple(self.results.values())
 
     @property
     def exact(self) -> tuple[Cloned, ...]:
-        """What exact copies did, one entry per number of copies and method."""
+        """The effects of exact copies, one entry per number of copies and method."""
         return self.outcomes["exact"].rows
 
     @property
     def noisy(self) -> tuple[NoisyMovement, ...]:
-        """What noisy copies did; nothing where the noise is not known or was not asked for."""
+        """The effects of noisy copies; empty if the noise is unknown or no draws were requested."""
         return self.outcomes["noisy"].rows
 
     @property
     def attacks(self) -> tuple[Attack, ...]:
-        """The smallest attacks that put somebody first."""
+        """The smallest attacks that put the targets first."""
         return self.outcomes["attacks"].rows
 
     @property
@@ -335,8 +335,8 @@ class Stress(Setup, Findings):
 
     @property
     def nash_unmoved(self) -> bool:
-        """Whether that is within the certified tolerance, 1e-9 of the largest payoff."""
-        return self.unmoved(self.nash_moved)
+        """Whether ``nash_moved`` is within the certified tolerance, 1e-9 of the largest payoff."""
+        return self.is_unmoved(self.nash_moved)
 
     @property
     def certificate(self) -> float:
@@ -344,24 +344,24 @@ class Stress(Setup, Findings):
         return max((moved.certificate for one in self.outcomes.values() for moved in one.nash), default=0.0)
 
     def verdict(self) -> tuple[str, ...]:
-        """Return in a few sentences what happened."""
+        """Return the results in a few sentences."""
         exact, *others = (one.sentences for one in self.outcomes.values())
-        return (*exact, self.nash_sentence(), *(line for lines in others for line in lines))
+        return (*exact, self.describe_nash(), *(line for lines in others for line in lines))
 
     lines = verdict
 
-    def nash_sentence(self) -> str:
+    def describe_nash(self) -> str:
         """Return whether the Nash averages moved, and if so, which setting allows that."""
-        held = "did not move"
+        verb = "did not move"
         if not self.nash_unmoved:
             settings = self.game.problem.settings
-            held = "moved"
+            verb = "moved"
             if settings.selection == "maxent":
-                held += ", because selection='maxent' counts copies"
+                verb += ", because selection='maxent' counts copies"
             elif settings.scaling in COUNT_COPIES:
-                held += f", because scaling={settings.scaling!r} counts copies"
+                verb += f", because scaling={settings.scaling!r} counts copies"
         return (
-            f"Nash average: {held}. The largest change of any average is {self.nash_moved:.2g}; every equilibrium is "
+            f"Nash average: {verb}. The largest change of any average is {self.nash_moved:.2g}; every equilibrium is "
             f"certified within {max(self.certificate, ROUNDED):.1g}."
         )
 
@@ -409,23 +409,23 @@ def stress(
     Parameters
     ----------
     data
-        Matches, scores of agents on tasks, or payoffs; or what an evaluation has prepared.
+        Matches, scores of agents on tasks, or payoffs; or the problem of an evaluation.
     copies
-        How many copies, one experiment each; a single number is one experiment.
+        Numbers of copies, one experiment each; a single number is one experiment.
     of
-        Who or what is cloned, a name or several; by default one entry, by ``choice``.
+        The entries to clone, a name or several; by default one entry, by ``choice``.
     choice
         ``"adversary"``: the entry whose copies change the uniform winner soonest, or else move ranks most;
         ``"random"``: drawn by ``rng``.
     kind
-        ``"agents"`` or ``"tasks"``; by default tasks where there are some. Cloned agents in a table of scores
-        move the board of tasks, not of agents.
+        ``"agents"`` or ``"tasks"``; by default tasks if there are tasks. Cloned agents in a table of scores move the
+        board of tasks, not of agents.
     targets
-        For whom the smallest attack is searched, a name or several; by default the three who come after the first
+        The agents for which the smallest attack is searched, a name or several; by default the three after the first
         under the uniform average. An empty list searches none.
     draws
-        How often the luck of noisy copies is drawn: by default 3 times, not at all where there are more than 60
-        entries; up to 10 noisy copies are entered, since each draw is a whole evaluation.
+        How often noisy copies are drawn: by default 3 times, not at all if there are more than 60 entries; up to 10
+        noisy copies are entered, since each draw is a complete evaluation.
     most
         The largest number of copies in an attack.
     options
@@ -439,28 +439,28 @@ def stress(
     [('uniform', ('B',)), ('elo', ('B',)), ('nash', ('A', 'B', 'C'))]
     """
     problem = prepare_data(data, **options)
-    counts = checked_copies(copies)
+    counts = check_copies(copies)
     with threads_for(len(problem.agents)):
         game = Experiment.of(problem, kind)
-        chosen, how = chosen_entries(game, of, choice, counts, problem.settings.seed)
-        nothing = np.zeros(len(game.entries), dtype=np.intp)
-        before = {method: game.exact(method, nothing) for method in game.methods}
+        chosen, how = choose_entries(game, of, choice, counts, problem.settings.seed)
+        no_copies = np.zeros(len(game.entries), dtype=np.intp)
+        before = {method: game.exact(method, no_copies) for method in game.methods}
         setup = Setup(
             game=game,
             counts=counts,
             chosen=chosen,
             choice=how,
-            targets=chosen_targets(game, targets, before["uniform"]),
+            targets=choose_targets(game, targets, before["uniform"]),
             draws=(DRAWS if len(game.entries) <= MANY else 0) if draws is None else draws,
             most=most,
             results=before,
         )
         outcomes = {name: run(setup) for name, run in EXPERIMENTS.items()}
-    return Stress(**vars(setup), outcomes=outcomes, notes=(*problem.notes, *notes_on(setup)))
+    return Stress(**vars(setup), outcomes=outcomes, notes=(*problem.notes, *write_notes(setup)))
 
 
-def notes_on(setup: Setup) -> list[str]:
-    """Return what could not be tried, and how the rest is to be read."""
+def write_notes(setup: Setup) -> list[str]:
+    """Return notes on experiments that were not possible, and on the meaning of the others."""
     notes, data = [], setup.game.data
     if setup.draws and not noise_is_known(setup.game):
         notes.append("no noisy copies: the noise of these data is unknown")
@@ -474,7 +474,7 @@ def notes_on(setup: Setup) -> list[str]:
     return notes
 
 
-def checked_copies(copies: Iterable[int] | int) -> tuple[int, ...]:
+def check_copies(copies: Iterable[int] | int) -> tuple[int, ...]:
     """Return the numbers of copies, ascending."""
     counts = tuple(copies) if isinstance(copies, Iterable) else (copies,)
     bad = [c for c in counts if isinstance(c, bool) or not isinstance(c, int | np.integer) or not 1 <= c <= 10_000]
@@ -483,10 +483,10 @@ def checked_copies(copies: Iterable[int] | int) -> tuple[int, ...]:
     return tuple(sorted({int(c) for c in counts}))
 
 
-def chosen_entries(
+def choose_entries(
     game: Experiment, of: Iterable[str] | None, choice: str, counts: tuple[int, ...], seed: int
 ) -> tuple[Ints, str]:
-    """Return 1 where an entry is cloned, and how that was chosen."""
+    """Return 1 for the entries to clone and 0 for others, and how they were chosen."""
     chosen = np.zeros(len(game.entries), dtype=np.intp)
     if of is not None:
         names = [of] if isinstance(of, str) else list(of)
@@ -503,8 +503,8 @@ def chosen_entries(
     return chosen, "chosen by an adversary of the uniform average"
 
 
-def chosen_targets(game: Experiment, targets: Iterable[str] | None, uniform: MethodResult) -> tuple[str, ...]:
-    """Return the names for whom an attack is searched."""
+def choose_targets(game: Experiment, targets: Iterable[str] | None, uniform: MethodResult) -> tuple[str, ...]:
+    """Return the names of the agents for which an attack is searched."""
     if targets is not None:
         return (targets,) if isinstance(targets, str) else tuple(targets)
     order = np.argsort(-uniform.scores, kind="stable")

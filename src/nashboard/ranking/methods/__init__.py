@@ -1,4 +1,4 @@
-"""Every way to rank, a file each: a file that is added here is imported, and so registers its method."""
+"""Every way to rank, one file each: all files of this folder are imported, which registers their methods."""
 
 from importlib import import_module
 from pkgutil import iter_modules

@@ -1,4 +1,4 @@
-"""alpha-rank: how often an evolving population is found at each agent (Omidshafiei et al. 2019).
+"""alpha-rank: the share of time that an evolving population spends at each agent (Omidshafiei et al. 2019).
 
 Symbols: ``C`` transition matrix between profiles, ``pi`` its stationary distribution, ``u`` gain of the entering
 strategy, ``m`` population size, ``eta`` probability that a given strategy enters.
@@ -18,7 +18,7 @@ POPULATION = 50
 TIE = 0.5  # chance that an equally good strategy takes over, where selection is infinitely strong
 DENSE = 2500  # profiles whose chain is solved directly
 MOVES = 125_000_000  # between profiles, kept in a gigabyte
-STEPS, CHECKED, SETTLED = 100_000, 10, 2e-12  # of the iteration for large chains, and what may still flow
+STEPS, CHECK_EVERY, TOLERANCE = 100_000, 10, 2e-12  # of the iteration for large chains; the tolerance is for flows
 DAMPING = 0.7  # share of a step of that iteration
 NOISE = 1e-10  # where the chain has several closed classes: chance of a step to a worse profile
 
@@ -68,32 +68,32 @@ def alpha_rank(
     if two and S is None:
         raise InputError("two populations need scores of agents on tasks")
     if two and S is not None:
-        pi, residual = two_populations(S, alpha, population)
+        pi, residual = solve_two_populations(S, alpha, population)
         weights = pi.reshape(S.shape).sum(axis=1)
     else:
         A = data.margins if S is not None else data.payoffs
-        weights, residual = one_population(A, alpha, population)
+        weights, residual = solve_one_population(A, alpha, population)
     notes = data.counted_tasks if two and data.in_own_units else ()
     return Outcome(scores=weights, weights=weights, certificate={"residual": residual}, notes=notes)
 
 
-def one_population(A: Floats, alpha: float | None, m: int) -> tuple[Floats, float]:
+def solve_one_population(A: Floats, alpha: float | None, m: int) -> tuple[Floats, float]:
     """Return the stationary distribution over agents; agent r enters a population of s with gain ``2 A[r, s]``."""
     n = len(A)
     if n == 1:
         return np.ones(1), 0.0
     gain = 2 * A.T  # [s, r]: what r gains over s
-    C = takeover(gain, alpha, m) / (n - 1)
+    C = takeover_probability(gain, alpha, m) / (n - 1)
     np.fill_diagonal(C, 0.0)
     if alpha is not None:
-        return stationary(C)
-    closed = closed_class(C > 0)  # one, since of two agents one beats the other or they tie
+        return solve_stationary(C)
+    closed = find_closed_class(C > 0)  # exactly one, since of two agents one beats the other or they tie
     pi = np.zeros(n)
-    pi[closed], residual = stationary(C[np.ix_(closed, closed)])
+    pi[closed], residual = solve_stationary(C[np.ix_(closed, closed)])
     return pi, residual
 
 
-def two_populations(S: Floats, alpha: float | None, m: int) -> tuple[Floats, float]:
+def solve_two_populations(S: Floats, alpha: float | None, m: int) -> tuple[Floats, float]:
     """Return the stationary distribution over profiles (agent, task), row by row.
 
     Only one population changes at a time: the agent to one with a higher score on the task, or the task to one with a
@@ -104,39 +104,39 @@ def two_populations(S: Floats, alpha: float | None, m: int) -> tuple[Floats, flo
     if n * t == 1:
         return np.ones(1), 0.0
     if alpha is not None:
-        return stationary(chain_among(S, everything, alpha, m)) if n * t <= DENSE else iterated_chain(S, alpha, m)
-    up, down = Climb(S), Climb(-S.T)
-    closed = closed_profiles(S, up, down)
+        return solve_stationary(make_chain(S, everything, alpha, m)) if n * t <= DENSE else iterate_chain(S, alpha, m)
+    up, down = Moves(S), Moves(-S.T)
+    closed = find_closed_profiles(S, up, down)
     if len(closed) > 1:  # ties between profiles: the limit of a vanishing noise
         if n * t > DENSE:
             raise ConvergenceError(f"the {n * t:,} profiles have {len(closed):,} closed classes: use a finite alpha")
-        return stationary(chain_among(S, everything, None, m, noise=NOISE))
+        return solve_stationary(make_chain(S, everything, None, m, noise=NOISE))
     inside = closed[0]
     pi = np.zeros(n * t)
     if inside.size <= DENSE:
-        pi[inside], residual = stationary(chain_among(S, inside, None, m))
+        pi[inside], residual = solve_stationary(make_chain(S, inside, None, m))
         return pi, residual
     pi[inside] = 1 / inside.size
     eta = 1 / (n + t - 2)
 
-    def change(pi: Floats) -> Floats:
+    def net_flow(pi: Floats) -> Floats:
         P = pi.reshape(n, t)
-        return np.asarray(eta * (up.change(P) + down.change(P.T).T).ravel())
+        return np.asarray(eta * (up.net_flow(P) + down.net_flow(P.T).T).ravel())
 
-    return iterated(change, eta * (up.leave + down.leave.T).ravel(), pi)
+    return iterate(net_flow, eta * (up.leave + down.leave.T).ravel(), pi)
 
 
-def chain_among(S: Floats, profiles: Ints, alpha: float | None, m: int, noise: float = 0.0) -> Floats:
+def make_chain(S: Floats, profiles: Ints, alpha: float | None, m: int, noise: float = 0.0) -> Floats:
     """Return the transition matrix between these profiles, without its diagonal."""
     agent, task = np.divmod(profiles, S.shape[1])
     gain = S[agent, task] - S[agent, task][:, None]  # [from, to]
-    C = np.where(task[:, None] == task, takeover(gain, alpha, m, noise), 0.0)
-    C += np.where(agent[:, None] == agent, takeover(-gain, alpha, m, noise), 0.0)
+    C = np.where(task[:, None] == task, takeover_probability(gain, alpha, m, noise), 0.0)
+    C += np.where(agent[:, None] == agent, takeover_probability(-gain, alpha, m, noise), 0.0)
     np.fill_diagonal(C, 0.0)
     return np.asarray(C / (sum(S.shape) - 2))
 
 
-class Climb:
+class Moves:
     """Moves within each column of ``G`` to rows with larger entries, half as often to equal ones, by prefix sums."""
 
     def __init__(self, G: Floats) -> None:
@@ -153,28 +153,28 @@ class Climb:
         np.put_along_axis(self.leave, self.order, leave, axis=0)
         self.ties = self.high > self.low
 
-    def change(self, P: Floats) -> Floats:
-        """Return what flows into each entry minus what flows out of it, at rate 1 to each better row."""
+    def net_flow(self, P: Floats) -> Floats:
+        """Return the flow into each entry minus the flow out of it, at rate 1 to each better row."""
         p = np.take_along_axis(P, self.order, axis=0)
         below = np.vstack([np.zeros((1, p.shape[1])), np.cumsum(p, axis=0)])
         inflow = np.take_along_axis(below, self.low, axis=0)
         if self.ties.any():
             equal = np.take_along_axis(below, self.high + 1, axis=0) - inflow - p
             inflow = inflow + TIE * np.where(self.ties, equal, 0.0)
-        found = np.empty(P.shape)
-        np.put_along_axis(found, self.order, inflow, axis=0)
-        return found - self.leave * P
+        flow = np.empty(P.shape)
+        np.put_along_axis(flow, self.order, inflow, axis=0)
+        return flow - self.leave * P
 
     def neighbours(self, number: Ints) -> tuple[Ints, Ints]:
-        """Return moves to the next row, from which all others follow; ``number`` names the entries."""
+        """Return moves to the next row, which generate all others; ``number`` are the numbers of the entries."""
         named = np.take_along_axis(number, self.order, axis=0)
         back = self.low[1:] == self.low[:-1]
         source, target = named[:-1].ravel(), named[1:].ravel()
         return np.concatenate([source, named[1:][back]]), np.concatenate([target, named[:-1][back]])
 
 
-def closed_profiles(S: Floats, up: Climb, down: Climb) -> list[Ints]:
-    """Return the classes of profiles that no move leaves."""
+def find_closed_profiles(S: Floats, up: Moves, down: Moves) -> list[Ints]:
+    """Return the closed classes of profiles: no move leads out of them."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -188,8 +188,8 @@ def closed_profiles(S: Floats, up: Climb, down: Climb) -> list[Ints]:
     return [np.flatnonzero(part == one) for one in np.flatnonzero(~leaves)]
 
 
-def iterated_chain(S: Floats, alpha: float, m: int) -> tuple[Floats, float]:
-    """Return the stationary distribution over many profiles at a finite alpha, from a table of all moves."""
+def iterate_chain(S: Floats, alpha: float, m: int) -> tuple[Floats, float]:
+    """Return the stationary distribution over many profiles for a finite alpha, from a table of all moves."""
     n, t = S.shape
     if n * t * (n + t) > MOVES:
         raise InputError(
@@ -197,27 +197,27 @@ def iterated_chain(S: Floats, alpha: float, m: int) -> tuple[Floats, float]:
             f"and {MOVES:,} fit in a gigabyte: leave alpha out, or use populations=1"
         )
     eta = 1 / (n + t - 2)
-    of_agents, of_tasks = moves_within(S, alpha, m), moves_within(-S.T, alpha, m)
+    of_agents, of_tasks = move_probabilities(S, alpha, m), move_probabilities(-S.T, alpha, m)
     leave = of_agents.sum(axis=2).T + of_tasks.sum(axis=2)
 
-    def change(pi: Floats) -> Floats:
+    def net_flow(pi: Floats) -> Floats:
         P = pi.reshape(n, t)
         inflow = (P.T[:, None] @ of_agents)[:, 0].T + (P[:, None] @ of_tasks)[:, 0]
         return np.asarray(eta * (inflow - leave * P).ravel())
 
-    return iterated(change, eta * leave.ravel(), np.full(n * t, 1 / (n * t)))
+    return iterate(net_flow, eta * leave.ravel(), np.full(n * t, 1 / (n * t)))
 
 
-def moves_within(G: Floats, alpha: float, m: int) -> Floats:
+def move_probabilities(G: Floats, alpha: float, m: int) -> Floats:
     """Return the probabilities of moves within each column of ``G``, ``[column, from row, to row]``."""
-    found = np.empty((G.shape[1], len(G), len(G)))
-    for moves, column in zip(found, G.T, strict=True):
-        moves[:] = takeover(column - column[:, None], alpha, m)
+    probabilities = np.empty((G.shape[1], len(G), len(G)))
+    for moves, column in zip(probabilities, G.T, strict=True):
+        moves[:] = takeover_probability(column - column[:, None], alpha, m)
         np.fill_diagonal(moves, 0.0)
-    return found
+    return probabilities
 
 
-def takeover(gain: Floats, alpha: float | None, m: int, noise: float = 0.0) -> Floats:
+def takeover_probability(gain: Floats, alpha: float | None, m: int, noise: float = 0.0) -> Floats:
     """Return the probability that one individual with this gain takes over a population of ``m``.
 
     ``(1 - e^(-u)) / (1 - e^(-m u))`` with ``u = alpha gain``; 1/m without gain.
@@ -234,8 +234,8 @@ def takeover(gain: Floats, alpha: float | None, m: int, noise: float = 0.0) -> F
     return np.asarray(np.where(small, 1 / m, np.where(u > 0, forward, np.maximum(backward, 1e-300))))
 
 
-def closed_class(moves: Bools) -> Ints:
-    """Return the strong component that no move leaves."""
+def find_closed_class(moves: Bools) -> Ints:
+    """Return the closed strong component: no move leads out of it."""
     from scipy.sparse.csgraph import connected_components
 
     parts, part = connected_components(moves, directed=True, connection="strong")
@@ -245,26 +245,27 @@ def closed_class(moves: Bools) -> Ints:
     return np.asarray(np.flatnonzero(part == np.flatnonzero(~out)[0]), dtype=np.intp)
 
 
-def stationary(C: Floats) -> tuple[Floats, float]:
+def solve_stationary(C: Floats) -> tuple[Floats, float]:
     """Return the stationary distribution of a chain, and its residual; the diagonal is not used."""
     from nashboard.ranking.kernels import eliminate
 
     pi = eliminate(np.array(C, order="C"))
     without = C - np.diag(np.diag(C))
-    return pi, float(np.abs(without.T @ pi - without.sum(axis=1) * pi).max())  # what flows in and out of a profile
+    return pi, float(np.abs(without.T @ pi - without.sum(axis=1) * pi).max())  # net flow of each profile
 
 
-def iterated(change: Callable[[Floats], Floats], leave: Floats, pi: Floats) -> tuple[Floats, float]:
+def iterate(net_flow: Callable[[Floats], Floats], leave: Floats, pi: Floats) -> tuple[Floats, float]:
     """Return the stationary distribution of a large chain by iteration from ``pi``, and its residual, or an error.
 
-    A step is one of the chain without waiting, in which every profile is left at once (damped, so that it cannot
-    alternate): profiles that are seldom left do not slow it down. ``leave`` is how often each profile is left.
+    Steps are those of the jump chain, in which every profile is left at once (damped, so that it does not alternate):
+    profiles that are seldom left do not slow it down. ``leave`` is how often each profile is left.
     """
-    pace, enough = np.divide(DAMPING, leave, out=np.zeros_like(leave), where=leave > 0), SETTLED * float(leave.max())
+    pace = np.divide(DAMPING, leave, out=np.zeros_like(leave), where=leave > 0)
+    tolerance = TOLERANCE * float(leave.max())
     for step in range(STEPS):
-        moved = change(pi)
-        if step % CHECKED == 0 and np.abs(moved).sum() <= enough:
-            return pi, float(np.abs(moved).max())
-        pi = pi + moved * pace
+        flow = net_flow(pi)
+        if step % CHECK_EVERY == 0 and np.abs(flow).sum() <= tolerance:
+            return pi, float(np.abs(flow).max())
+        pi = pi + flow * pace
         pi /= pi.sum()
     raise ConvergenceError(f"the chain of {pi.size:,} profiles did not settle in {STEPS:,} steps: use populations=1")

@@ -1,4 +1,4 @@
-"""Deviation ratings: what agents gain by deviating from the strictest equilibrium."""
+"""Deviation ratings: the gains of agents by deviating from the strictest equilibrium."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from nashboard.equilibrium.results import ScoreNashAverage
 from nashboard.errors import ConvergenceError, InputError
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, SCORES_5, SCORES_6, Counterexample
 from nashboard.ranking.method import Outcome, register
-from nashboard.ranking.pairwise import Pairwise, equal_rows
+from nashboard.ranking.pairwise import Pairwise, group_equal_rows
 
 WEIGHT = 1e-12  # smaller weights are rounding
-SLACK = 1e-9  # what fixed gains may exceed their value by in later programs
+SLACK = 1e-9  # by which fixed gains may exceed their values in later programs
 MOST_PROFILES = 1_000_000  # of different prompts and pairs of models
 KNOWN = 1000.0  # gains of programs with prompts that differ by less than 1e-6 are equal: fixed gains have slack
-DIRECT = 20_000  # gains from profiles up to which all are written down
+DIRECT = 20_000  # gains from profiles up to which the matrix of gains is dense
 FLAT = 1e-10  # a row that moves less than this share of the payoffs over the equilibria is constant
 
 
@@ -30,27 +30,27 @@ FLAT = 1e-10  # a row that moves less than this share of the payoffs over the eq
     reference="Marris, Liu, Gemp, Piliouras, Lanctot 2025, Deviation ratings",
 )
 def deviation(data: Pairwise) -> Outcome:
-    """Rate agents by what they gain by deviating from the strictest equilibrium (Marris et al. 2025).
+    """Rate agents by their gains from deviating from the strictest equilibrium (Marris et al. 2025).
 
-    In a game of two players with opposite payoffs these are Nash averages; where there are many equilibria, the one
-    whose averages, sorted from the largest, are smallest: a sequence of linear programs. Where prompts are known, they
-    are a third player, see `prompt_gains`.
+    In a zero-sum game of two players these are Nash averages; if there are several equilibria, those of the one whose
+    averages, sorted from the largest, are smallest: a sequence of linear programs. If prompts are known, they are a
+    third player, see `solve_prompts`.
     """
     if data.prompts is not None:
-        return Outcome(scores=prompt_gains(data.prompts), unit="gain of deviating (margin)", scale=KNOWN)
+        return Outcome(scores=solve_prompts(data.prompts), unit="gain of deviating (margin)", scale=KNOWN)
     found = data.equilibrium
     if isinstance(found, ScoreNashAverage):
         assert data.table is not None
         averages = found.skills - found.value
         if np.count_nonzero(found.task_weights > 0) > 1:
-            averages = strictest(data.table, found.task_weights, found.agent_weights) - found.value
+            averages = find_strictest(data.table, found.task_weights, found.agent_weights) - found.value
         return Outcome(
             scores=averages,
             unit="scaled score behind the best",
             scale=found.scale,
             certificate={"exploitability": found.exploitability},
         )
-    averages = strictest(data.payoffs, found.weights, found.weights)
+    averages = find_strictest(data.payoffs, found.weights, found.weights)
     return Outcome(
         scores=averages,
         unit=f"gain of deviating ({data.unit})",
@@ -59,14 +59,14 @@ def deviation(data: Pairwise) -> Outcome:
     )
 
 
-def strictest(S: Floats, q: Floats, p: Floats) -> Floats:
+def find_strictest(S: Floats, q: Floats, p: Floats) -> Floats:
     """Return ``S q'`` for the equilibrium ``q'`` on the support of ``q`` with the lexicographically smallest payoffs.
 
-    ``S`` (n, t) holds the payoffs of the rows; ``p`` (n,) and ``q`` (t,) are an equilibrium with the largest supports.
+    ``S`` (n, t) are the payoffs of the rows; ``p`` (n,) and ``q`` (t,) are an equilibrium with the largest supports.
     Rows with weight in ``p`` have the same payoff against every equilibrium, so equilibria are ``q + N z`` with ``N`` a
-    basis of the directions that leave these rows and the total weight as they are. Each
-    linear program lowers the largest payoff that can still move and fixes the rows that are tight in all solutions, so
-    there are at most as many programs as directions.
+    basis of the directions that do not change these rows and the total weight. Each linear program lowers the largest
+    payoff that can still change and fixes the rows that are tight in all solutions, so there are at most as many
+    programs as directions.
     """
     from scipy.linalg import null_space
     from scipy.optimize import linprog
@@ -89,11 +89,11 @@ def strictest(S: Floats, q: Floats, p: Floats) -> Floats:
             [np.hstack([move[loose] / scale, -np.ones((loose.size, 1))]), np.hstack([-N, np.zeros((support.size, 1))])]
         )
         limits = np.concatenate([-(S[loose][:, support] @ base) / scale, base])
-        found = linprog(objective, A_ub=rows, b_ub=limits, bounds=(None, None), method="highs")
-        z = np.asarray(found.x)[:k]
+        solution = linprog(objective, A_ub=rows, b_ub=limits, bounds=(None, None), method="highs")
+        z = np.asarray(solution.x)[:k]
         base = np.maximum(base + N @ z, 0.0)
         values = S[:, support] @ base
-        duals = -found.ineqlin.marginals
+        duals = -solution.ineqlin.marginals
         fixed = loose[duals[: loose.size] > 1e-9]
         at_zero = np.flatnonzero(duals[loose.size :] > 1e-9)
         bound = np.vstack([move[fixed] / scale, N[at_zero]])
@@ -101,27 +101,27 @@ def strictest(S: Floats, q: Floats, p: Floats) -> Floats:
     return np.asarray(values)
 
 
-def prompt_gains(M: Floats) -> Floats:
-    """Return what models gain by deviating from the strictest coarse correlated equilibrium with prompts as a player.
+def solve_prompts(M: Floats) -> Floats:
+    """Return the gains of models from deviating from the strictest coarse correlated equilibrium with prompts.
 
     ``M`` (t, n, n) are margins of models on prompts. Two players choose a model each and get the margin of theirs; a
     third chooses the prompt and gets ``|M|``, so that prompts which separate strong models matter. Since both model
     players have the same choices, a joint distribution ``x`` over prompts and unordered pairs is enough. Deviating to
     model i gains ``sum of y[p, a] M[p, i, a]``, with ``y`` the share of model a on prompt p; deviating to prompt p
-    gains ``sum of z[a, b] |M[p, a, b]| - u``, with ``z`` the share of a pair and ``u`` what the prompts get. Each
+    gains ``sum of z[a, b] |M[p, a, b]| - u``, with ``z`` the share of a pair and ``u`` the payoff of the prompts. Each
     linear program lowers the largest gain that is not fixed yet, and fixes those that its multipliers prove tight
-    (Marris et al. 2025). In large games ``y``, ``z`` and ``u`` are variables (`gains_of_shares`). Prompts with equal
+    (Marris et al. 2025). In large games ``y``, ``z`` and ``u`` are variables (`build_sparse_gains`). Prompts with equal
     margins are one prompt, and so are, for a pair without games on them, all prompts: neither changes a gain.
     """
     from scipy.optimize import linprog
 
     n = M.shape[1]
-    M = M[equal_rows(M.reshape(len(M), -1))[0]]
+    M = M[group_equal_rows(M.reshape(len(M), -1))[0]]
     t = len(M)
     a, b = np.triu_indices(n)
     played = (M != 0).any(axis=1)
     used = played[:, a] | played[:, b]
-    used[np.argmin(used, axis=0), np.arange(a.size)] = True  # one prompt without games stands for all of them
+    used[np.argmin(used, axis=0), np.arange(a.size)] = True  # one prompt without games represents all of them
     prompt, pair = np.nonzero(used)
     if prompt.size > MOST_PROFILES:
         raise InputError(
@@ -138,28 +138,28 @@ def prompt_gains(M: Floats) -> Floats:
         gain = np.vstack([by_model, spread[:, pair] - spread[prompt, pair]])
         equal, stack = np.append(np.ones(profiles), 0.0)[None], np.hstack
     else:
-        gain, equal = gains_of_shares(M, spread, a, b, prompt, pair)
-        stack = sparse_columns
+        gain, equal = build_sparse_gains(M, spread, a, b, prompt, pair)
+        stack = stack_sparse
     variables = gain.shape[1]
     value, free = np.zeros(n + t), np.ones(n + t, dtype=np.bool_)
     goal = np.append(np.zeros(variables), 1.0)
     bounds: Any = np.array([(0.0, np.inf)] * variables + [(-np.inf, np.inf)])
     total = np.append(np.zeros(equal.shape[0] - 1), 1.0)
     while free[:n].any():
-        found = linprog(
+        solution = linprog(
             goal, A_ub=stack([gain, -free[:, None].astype(np.float64)]),
-            b_ub=np.where(free, 0.0, value + SLACK),  # a fixed gain can be no lower: its own program has shown that
+            b_ub=np.where(free, 0.0, value + SLACK),  # a fixed gain cannot be lower, as its own program proved
             A_eq=equal, b_eq=total, bounds=bounds, method="highs",
             options={"primal_feasibility_tolerance": SLACK / 10, "dual_feasibility_tolerance": SLACK / 10},
         )  # fmt: skip
-        if found.status != 0:
-            raise ConvergenceError(f"the linear program of deviation ratings failed: {found.message}")
-        tight = free & (-found.ineqlin.marginals > 1e-9)
-        value[tight], free[tight] = float(found.fun or 0.0), False
+        if solution.status != 0:
+            raise ConvergenceError(f"the linear program of deviation ratings failed: {solution.message}")
+        tight = free & (-solution.ineqlin.marginals > 1e-9)
+        value[tight], free[tight] = float(solution.fun or 0.0), False
     return value[:n]
 
 
-def gains_of_shares(M: Floats, spread: Floats, a: Ints, b: Ints, prompt: Ints, pair: Ints) -> tuple[Any, Any]:
+def build_sparse_gains(M: Floats, spread: Floats, a: Ints, b: Ints, prompt: Ints, pair: Ints) -> tuple[Any, Any]:
     """Return gains and equations in terms of ``x``, ``y``, ``z`` and ``u``: about five numbers per profile.
 
     The last equation is the total of ``x``; equations have a last column for the largest gain.
@@ -186,8 +186,8 @@ def gains_of_shares(M: Floats, spread: Floats, a: Ints, b: Ints, prompt: Ints, p
     return gain, csr_array(hstack([sums, minus]))
 
 
-def sparse_columns(parts: list[Any]) -> Any:
-    """Return matrices beside each other as a sparse one."""
+def stack_sparse(parts: list[Any]) -> Any:
+    """Stack matrices horizontally into a sparse one."""
     from scipy.sparse import csr_array, hstack
 
     return csr_array(hstack([csr_array(part) for part in parts]))

@@ -24,15 +24,15 @@ NEARLY_NONE = 0.01  # drawn games of each agent against the average: maximum lik
 def elo(data: Pairwise, prior: Prior | None = None) -> Outcome:
     """Fit Elo ratings as `nashboard.elo` does; on a table of scores each task is a game.
 
-    The prior is learned unless given; payoffs, which do not say how many games they are of, have nearly none.
+    The prior is learned unless given; for payoffs, whose number of games is unknown, there is nearly none.
     """
     from nashboard.ratings.elo import elo as fit
 
-    found = fit(data.matches, prior=default_prior(data, prior))
+    found = fit(data.matches, prior=choose_prior(data, prior))
     return Outcome(scores=found.ratings, scale=ROUNDING, certificate={"gradient_norm": found.gradient_norm})
 
 
-def default_prior(data: Pairwise, prior: Prior | None) -> Prior:
+def choose_prior(data: Pairwise, prior: Prior | None) -> Prior:
     """Return the prior that was given, or the default for the kind of data."""
     if prior is not None:
         return prior

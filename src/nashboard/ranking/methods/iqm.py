@@ -7,7 +7,7 @@ import numpy as np
 from nashboard._types import Floats
 from nashboard.errors import InputError
 from nashboard.ranking.counterexamples import SCORES_1, SCORES_3, SCORES_4, Counterexample
-from nashboard.ranking.method import Outcome, register, rounding
+from nashboard.ranking.method import Outcome, register, scale_of
 from nashboard.ranking.pairwise import Pairwise
 
 SCALED = "single runs are scaled by {}, as rliable expects; for scores that are normalised already use the scaling none"
@@ -29,7 +29,7 @@ AVERAGED = (
     reference="Agarwal et al. 2021, Deep RL at the edge of the statistical precipice (rliable)",
 )
 def iqm(data: Pairwise) -> Outcome:
-    """Average the middle half of each agent's scores over tasks, and over runs where single ones are given."""
+    """Average the middle half of each agent's scores over tasks, and over runs if single ones are given."""
     values: Sequence[Floats] | None = data.single_scores
     if values is not None:
         notes: tuple[str, ...] = () if data.in_own_units else (SCALED.format(data.scaling),)
@@ -40,7 +40,7 @@ def iqm(data: Pairwise) -> Outcome:
         raise InputError("the interquartile mean needs scores of agents on tasks")
     notes += data.counted_tasks if data.in_own_units else ()
     unit = "mean of the middle half of the scores" if data.in_own_units else None
-    scores, scale = np.array([trimmed_mean(one.ravel()) for one in values]), max(map(rounding, values))
+    scores, scale = np.array([trimmed_mean(one.ravel()) for one in values]), max(map(scale_of, values))
     return Outcome(scores=scores, scale=scale, unit=unit, notes=notes)
 
 

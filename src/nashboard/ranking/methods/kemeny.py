@@ -10,11 +10,11 @@ from nashboard.errors import InputError
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, Counterexample
 from nashboard.ranking.method import Outcome, register
 from nashboard.ranking.orders import MOST, cheapest_order, disagreement
-from nashboard.ranking.pairwise import Pairwise, equal_rows, levels, order_without_names
+from nashboard.ranking.pairwise import Pairwise, chain_lengths, group_equal_rows, order_without_names
 
-NODES = 10_000_000  # sets that each of two searches may keep, a limit that no machine changes
-FEW_NODES = 50_000  # where many orders are wanted
-COMPARED = 20  # agents in one cycle for which all optimal orders are compared
+NODES = 10_000_000  # sets that each of two searches may keep, the same on every machine
+FEW_NODES = 50_000  # for many orders
+MOST_COMPARED = 20  # agents in one cycle for which all optimal orders are compared
 
 
 @register(
@@ -36,14 +36,14 @@ def kemeny(data: Pairwise, nodes: int = NODES) -> Outcome:
     groups, the order is the best found, and ``bound`` is a proved lower bound of ``disagreement``.
 
     Exact copies share a place. In groups of up to 20 agents, those that optimal orders place differently share a place
-    too, and ``unique`` says whether the order is the only one; in larger groups it is one that names do not choose.
+    too, and ``unique`` says whether the order is the only one; in larger groups the order does not depend on names.
     """
     from scipy.sparse.csgraph import connected_components
 
     if not nodes >= 1:
         raise InputError(f"nodes is {nodes:g}: it must be at least 1")
     M = data.margins
-    first, group = equal_rows(M)
+    first, group = group_equal_rows(M)
     size = np.bincount(group)
     w = M[np.ix_(first, first)] * np.outer(size, size)
     _, part = connected_components(w >= 0, directed=True, connection="strong")
@@ -54,7 +54,7 @@ def kemeny(data: Pairwise, nodes: int = NODES) -> Outcome:
     unique: bool | None = True
     at = 0
     for block in members:
-        level, paid, least, only = ordered(w[np.ix_(block, block)], nodes)
+        level, paid, least, only = order_group(w[np.ix_(block, block)], nodes)
         place[block] = at + level
         at += int(level.max()) + 1
         cost, bound = cost + paid, bound + least
@@ -66,31 +66,31 @@ def kemeny(data: Pairwise, nodes: int = NODES) -> Outcome:
     )
 
 
-def ordered(w: Floats, nodes: int) -> tuple[Ints, float, float, bool | None]:
-    """Return the place of each agent of one group, the cost, a lower bound, and whether one order only is optimal.
+def order_group(w: Floats, nodes: int) -> tuple[Ints, float, float, bool | None]:
+    """Return the place of each agent of one group, the cost, a lower bound, and whether only one order is optimal.
 
-    None for the last where this is not checked; names then do not choose between orders.
+    The last is None if this is not checked; the order then does not depend on names.
     """
     k = len(w)
-    if k <= COMPARED:
+    if k <= MOST_COMPARED:
         from nashboard.ranking.kernels import compare_orders
 
         agreed = ~np.eye(k, dtype=np.bool_)
         paid = compare_orders(np.maximum(-w, 0.0), agreed)
-        return levels(agreed), paid, paid, int(agreed.sum()) == k * (k - 1) // 2
+        return chain_lengths(agreed), paid, paid, int(agreed.sum()) == k * (k - 1) // 2
     nameless, _ = order_without_names(w)
     w = w[np.ix_(nameless, nameless)]
     order = local_search(w, np.argsort(-w.sum(axis=1), kind="stable"))
     if k > MOST:
-        least = packed_triangles(w)
+        least = bound_by_triangles(w)
     else:
         found, least = cheapest_order(w, local_search, nodes)
         order = min(order, found, key=lambda one: disagreement(w, one))
     paid = disagreement(w, order)
-    return place_of(nameless[order]), paid, min(least, paid), None
+    return invert_order(nameless[order]), paid, min(least, paid), None
 
 
-def place_of(order: Ints) -> Ints:
+def invert_order(order: Ints) -> Ints:
     """Return the place of each agent in an order."""
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
@@ -105,7 +105,7 @@ def local_search(w: Floats, order: Ints) -> Ints:
         for agent in range(len(w)):
             at = int(np.flatnonzero(order == agent)[0])
             rest = np.delete(order, at)
-            # placed before the first l others, an agent gains its margins against the others behind it
+            # after the first l others, an agent gains its margins against the others behind it
             gains = np.concatenate([[0.0], np.cumsum(2 * w[rest, agent])])
             best = int(gains.argmax())
             if gains[best] > gains[at] + 1e-12:
@@ -114,7 +114,7 @@ def local_search(w: Floats, order: Ints) -> Ints:
     return np.asarray(order, dtype=np.intp)
 
 
-def packed_triangles(w: Floats) -> float:
+def bound_by_triangles(w: Floats) -> float:
     """Return a lower bound: cycles of three without a common pair cost at least their smallest margin each."""
     left = np.maximum(w, 0.0)
     bound = 0.0

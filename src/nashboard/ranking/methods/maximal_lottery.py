@@ -1,4 +1,4 @@
-"""Maximal lotteries: mixtures of agents that nobody beats by votes."""
+"""Maximal lotteries: mixtures of agents that no agent beats by votes."""
 
 from functools import lru_cache
 from math import isqrt
@@ -9,7 +9,7 @@ from nashboard._types import Floats, Ints
 from nashboard.equilibrium.nash_average import nash_average
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER
 from nashboard.ranking.method import Outcome, register
-from nashboard.ranking.pairwise import Pairwise, equal_rows
+from nashboard.ranking.pairwise import Pairwise, group_equal_rows
 
 
 @register(
@@ -24,15 +24,15 @@ def maximal_lottery(data: Pairwise) -> Outcome:
 
     Scores are minus the number of lotteries before the one in which an agent has weight; weights are of the first.
     """
-    first, group = equal_rows(data.margins)  # copies share a lottery
+    first, group = group_equal_rows(data.margins)  # copies share a lottery
     M = data.margins[np.ix_(first, first)]
     level = np.zeros(first.size, dtype=np.intp)
     weights = np.zeros(first.size)
     left = np.arange(first.size)
     depth, worst = 0, 0.0
     while left.size:
-        top = top_cycle(M[np.ix_(left, left)])
-        share, exploitability = lottery(M[np.ix_(left[top], left[top])].tobytes())
+        top = find_top_cycle(M[np.ix_(left, left)])
+        share, exploitability = solve_lottery(M[np.ix_(left[top], left[top])].tobytes())
         winners = left[top][share > 0]
         if depth == 0:
             weights[left[top]] = share
@@ -48,15 +48,15 @@ def maximal_lottery(data: Pairwise) -> Outcome:
 
 
 @lru_cache(maxsize=256)  # data with copies have the same lotteries again
-def lottery(margins: bytes) -> tuple[Floats, float]:
-    """Return the lottery of one group, and what the best reply gains against it."""
+def solve_lottery(margins: bytes) -> tuple[Floats, float]:
+    """Return the lottery of one group, and the gain of the best response to it."""
     M = np.frombuffer(margins)
     n = isqrt(M.size)
     found = nash_average(M.reshape(n, n)) if n > 1 else None
     return (np.ones(1), 0.0) if found is None else (found.weights, found.exploitability)
 
 
-def top_cycle(M: Floats) -> Ints:
+def find_top_cycle(M: Floats) -> Ints:
     """Return the smallest set of agents that beat all others: the first strong component of the wins and ties."""
     from scipy.sparse.csgraph import connected_components
 

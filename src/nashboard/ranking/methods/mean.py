@@ -2,7 +2,7 @@
 
 from nashboard.errors import InputError
 from nashboard.ranking.counterexamples import SCORES_1, Counterexample
-from nashboard.ranking.method import Outcome, register, rounding
+from nashboard.ranking.method import Outcome, register, scale_of
 from nashboard.ranking.pairwise import Pairwise
 
 
@@ -20,4 +20,4 @@ def mean(data: Pairwise) -> Outcome:
     """Average the raw scores, as published tables do; with single runs, the mean over tasks of the mean over runs."""
     if data.raw is None:
         raise InputError("the mean score needs scores of agents on tasks")
-    return Outcome(scores=data.raw.mean(axis=1), scale=rounding(data.raw), notes=data.counted_tasks)
+    return Outcome(scores=data.raw.mean(axis=1), scale=scale_of(data.raw), notes=data.counted_tasks)

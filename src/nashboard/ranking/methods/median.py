@@ -4,7 +4,7 @@ import numpy as np
 
 from nashboard.errors import InputError
 from nashboard.ranking.counterexamples import SCORES_1, SCORES_2, SCORES_3, Counterexample
-from nashboard.ranking.method import Outcome, register, rounding
+from nashboard.ranking.method import Outcome, register, scale_of
 from nashboard.ranking.pairwise import Pairwise
 
 
@@ -26,7 +26,7 @@ def median(data: Pairwise) -> Outcome:
     own = data.in_own_units
     return Outcome(
         scores=np.median(data.scores, axis=1),
-        scale=rounding(data.scores),
+        scale=scale_of(data.scores),
         unit="median of the scores" if own else None,
         notes=data.counted_tasks if own else (),
     )

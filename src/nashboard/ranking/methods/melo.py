@@ -1,8 +1,8 @@
-"""mElo: ratings beside cyclic planes."""
+"""mElo: ratings with cyclic planes."""
 
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, WINS_2, WINS_7, Counterexample
 from nashboard.ranking.method import ROUNDING, Outcome, register
-from nashboard.ranking.methods.elo import default_prior
+from nashboard.ranking.methods.elo import choose_prior
 from nashboard.ranking.pairwise import Pairwise
 from nashboard.ratings.likelihood import Prior
 
@@ -33,10 +33,10 @@ def learn_planes(data: Pairwise) -> dict[str, float]:
 def melo(data: Pairwise, k: int = 1, prior: Prior | None = None, cyclic_prior: Prior | None = None) -> Outcome:
     """Fit mElo with ``k`` cyclic planes as `nashboard.melo` does; agents are ordered by their ratings.
 
-    Priors as of Elo. Trials learn how strongly planes are held small once, from the data that they are about.
+    Priors as of Elo. Trials learn the prior of the planes once, from the original data.
     """
     from nashboard.ratings.melo import melo as fit
 
-    prior = default_prior(data, prior)
+    prior = choose_prior(data, prior)
     found = fit(data.matches, k=0 if data.size < 3 else k, prior=prior, cyclic_prior=cyclic_prior, stderr=False)
     return Outcome(scores=found.ratings, scale=ROUNDING)

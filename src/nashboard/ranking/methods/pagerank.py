@@ -1,4 +1,4 @@
-"""PageRank: a walk from agents to those who beat them."""
+"""PageRank: a random walk from agents to those that beat them."""
 
 import numpy as np
 
@@ -22,13 +22,13 @@ from nashboard.ranking.pairwise import Pairwise
     reference="Brin and Page 1998; as in evalica",
 )
 def pagerank(data: Pairwise, damping: float = 0.85) -> Outcome:
-    """Score agents by the stationary distribution of a walk that moves from an agent to those who beat it.
+    """Score agents by the stationary distribution of a random walk from agents to those that beat them.
 
     With probability ``1 - damping`` the walk jumps to any agent. One linear system.
     """
     if not 0 <= damping < 1:
         raise InputError(f"damping is {damping:g}: it must be at least 0 and less than 1")
-    C = walk(data.points)
+    C = transition_matrix(data.points)
     n = data.size
     s = np.linalg.solve(np.eye(n) - damping * C.T, np.full(n, (1 - damping) / n))
     s /= s.sum()
@@ -36,8 +36,8 @@ def pagerank(data: Pairwise, damping: float = 0.85) -> Outcome:
     return Outcome(scores=s, weights=s, certificate={"residual": residual})
 
 
-def walk(B: Floats) -> Floats:
-    """Return the transition matrix from an agent to those who took points from it; to anybody if nobody did."""
+def transition_matrix(B: Floats) -> Floats:
+    """Return the transition matrix from an agent to those that took points from it; to all agents if none did."""
     lost = B.T
     total = lost.sum(axis=1, keepdims=True)
     return np.where(total > 0, lost / np.where(total > 0, total, 1.0), 1 / len(B))

@@ -5,7 +5,7 @@ import numpy as np
 from nashboard._types import Bools, Ints
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, WINS_TIED, Counterexample
 from nashboard.ranking.method import Outcome, register
-from nashboard.ranking.pairwise import Pairwise, levels
+from nashboard.ranking.pairwise import Pairwise, chain_lengths
 
 
 @register(
@@ -19,10 +19,10 @@ from nashboard.ranking.pairwise import Pairwise, levels
     reference="Tideman 1987, Independence of clones as a criterion for voting rules",
 )
 def ranked_pairs(data: Pairwise) -> Outcome:
-    """Lock pairs in the order of their margins, skipping those that contradict what is locked (Tideman).
+    """Lock pairs in the order of their margins, skipping those that contradict earlier ones (Tideman).
 
-    Pairs with equal margins are treated alike: of those, the ones that would close a cycle together are all skipped,
-    so that no order of names or of copies decides. Scores are minus the number of agents in the longest chain above.
+    Pairs with equal margins are treated alike: those that would close a cycle together are all skipped, so that the
+    order of names or of copies has no effect. Scores are minus the number of agents in the longest chain above.
     """
     M = data.margins
     above, below = np.nonzero(M > 0)
@@ -32,11 +32,11 @@ def ranked_pairs(data: Pairwise) -> Outcome:
     changes = np.flatnonzero(values[1:] < values[:-1]) + 1
     reach = np.zeros((data.size, (data.size + 63) // 64), dtype=np.uint64)
     for group in np.split(np.arange(values.size), changes):
-        lock_together(reach, np.ascontiguousarray(above[group]), np.ascontiguousarray(below[group]))
-    return Outcome(scores=-levels(bits_set(reach, data.size)).astype(np.float64))
+        lock_equal_margins(reach, np.ascontiguousarray(above[group]), np.ascontiguousarray(below[group]))
+    return Outcome(scores=-chain_lengths(unpack_bits(reach, data.size)).astype(np.float64))
 
 
-def lock_together(reach: "np.ndarray[tuple[int, int], np.dtype[np.uint64]]", above: Ints, below: Ints) -> None:
+def lock_equal_margins(reach: "np.ndarray[tuple[int, int], np.dtype[np.uint64]]", above: Ints, below: Ints) -> None:
     """Lock pairs of equal margin, in place: all that are in no cycle of these pairs and those locked before."""
     from scipy.sparse.csgraph import connected_components
 
@@ -47,7 +47,7 @@ def lock_together(reach: "np.ndarray[tuple[int, int], np.dtype[np.uint64]]", abo
     if lock_pairs(reach, above, below, locked) or above.size <= 1:
         return
     reach[:] = before
-    graph = bits_set(reach, len(reach))
+    graph = unpack_bits(reach, len(reach))
     free = ~graph[below, above]
     above, below = above[free], below[free]
     graph[above, below] = True
@@ -57,6 +57,6 @@ def lock_together(reach: "np.ndarray[tuple[int, int], np.dtype[np.uint64]]", abo
     lock_pairs(reach, keep_above, keep_below, np.zeros(keep_above.size, dtype=np.bool_))
 
 
-def bits_set(reach: "np.ndarray[tuple[int, int], np.dtype[np.uint64]]", n: int) -> Bools:
+def unpack_bits(reach: "np.ndarray[tuple[int, int], np.dtype[np.uint64]]", n: int) -> Bools:
     """Return rows of bits as a boolean matrix, ``(n, n)``."""
     return np.unpackbits(reach.view(np.uint8), axis=1, bitorder="little")[:, :n].astype(np.bool_)

@@ -4,7 +4,7 @@ import numpy as np
 
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, Counterexample
 from nashboard.ranking.method import Outcome, register
-from nashboard.ranking.pairwise import Pairwise, levels
+from nashboard.ranking.pairwise import Pairwise, chain_lengths
 
 
 @register(
@@ -24,4 +24,4 @@ def schulze(data: Pairwise) -> Outcome:
     from nashboard.ranking.kernels import widest_paths
 
     S = widest_paths(data.margins)
-    return Outcome(scores=-levels(S > S.T).astype(np.float64))
+    return Outcome(scores=-chain_lengths(S > S.T).astype(np.float64))

@@ -1,7 +1,7 @@
 """The uniform average of payoffs, or of scaled scores."""
 
 from nashboard.ranking.counterexamples import LUCKY_NEWCOMER, WINS_1, WINS_2, Counterexample
-from nashboard.ranking.method import Outcome, register, rounding
+from nashboard.ranking.method import Outcome, register, scale_of
 from nashboard.ranking.pairwise import Pairwise
 
 
@@ -18,5 +18,5 @@ from nashboard.ranking.pairwise import Pairwise
 def uniform(data: Pairwise) -> Outcome:
     """Average with equal weights: payoffs over all agents, or comparable scores over all tasks."""
     if data.table is not None:
-        return Outcome(scores=data.table.mean(axis=1), scale=rounding(data.table), unit="mean of the scaled scores")
+        return Outcome(scores=data.table.mean(axis=1), scale=scale_of(data.table), unit="mean of the scaled scores")
     return Outcome(scores=data.payoffs.mean(axis=1), unit=f"mean payoff ({data.unit})", scale=data.largest)

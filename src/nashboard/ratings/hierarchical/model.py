@@ -13,9 +13,9 @@ without games has ``c ~ N(0, tau^2)``, and an agent with few games stays close t
 
 **The prior of tau** adds what is known beforehand to what the schedule can tell (`Schedule.tau_prior`). Public logs
 have a tau of 0.03 to 0.1, hence a half-Cauchy density of scale 0.05; and each value of tau that these games can tell
-from its neighbours counts as much as that, hence Jeffreys' density, the square root of the information beyond what
-would tell nothing. Against a single baseline, or in single games, no cycle can be seen, and experience decides; with
-many games between all pairs the data do.
+from its neighbours counts as much as that, hence Jeffreys' density, the square root of the information, which fades out
+where that is next to nothing. Against a single baseline, or in single games, no cycle can be seen, and experience
+decides; with many games between all pairs the data do.
 
 **Computation.** Given ``r``, the pairs are independent, and each ``c`` is integrated numerically (adaptive
 Gauss-Hermite quadrature), which leaves a log-concave likelihood ``l(r_i - r_j)`` per pair. For ``sigma`` and ``tau`` on
@@ -56,7 +56,7 @@ from nashboard.ratings.prior import choose_prior, order_by_schedule
 from nashboard.ratings.sides import neutralise_sides
 
 BLOCK = 4_000_000  # numbers that the fits of one block of grid points may occupy
-RESOLVED = 1.5  # log-density between neighbours at the peak below which the grid is fine enough
+RESOLVED = 0.5  # log-density between neighbours at the peak below which the grid is fine enough: tails count too
 NEGLIGIBLE = 7.0  # log-density below the peak beyond which the grid is cut
 HOPELESS = 50.0  # log-density below the peak beyond which larger values of tau are not tried
 POSITIVE = 1.0  # log Bayes factor from which there is positive evidence (Kass and Raftery 1995)

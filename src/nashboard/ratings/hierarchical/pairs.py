@@ -70,10 +70,12 @@ class Schedule:
 
         Of ``p`` pairs only the independent cycles count: the ratings explain the rest. Experience is half of Student's
         t with one degree of freedom (Cauchy), and with four where no games could show that it is wrong. Cycles
-        are not expected to be larger than ladders: the tail is that of sigma.
+        are not expected to be larger than ladders: the tail is that of sigma. Jeffreys' density fades out where
+        these games tell less than `TELLING` pairs would.
         """
         tau = np.geomspace(*TAU_RANGE, 40)
-        jeffreys = np.sqrt(np.maximum(self.telling_pairs(tau) - TELLING, 0.0) / np.pi)
+        telling = np.maximum(self.telling_pairs(tau), 0.0)
+        jeffreys = np.sqrt(telling / np.pi) * telling / (telling + TELLING)
         freedom, height = (1, 2 / np.pi) if self.cycles else (4, 3 / 4)
         ratio = tau / TAU_SCALE
         known = height * ratio / (1 + ratio**2 / freedom) ** ((freedom + 1) / 2)
