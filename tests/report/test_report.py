@@ -296,6 +296,13 @@ def test_an_unbeaten_agent_is_named_once_among_what_to_trust() -> None:
     assert len([line for line in trust.lines if "'new'" in line and "only the prior limits" in line]) == 1
 
 
+def test_the_whole_board_calls_its_entries_as_asked() -> None:
+    found = nb.evaluate(nb.Matches.from_counts([[0, 30, 40], [5, 0, 30], [1, 5, 0]]), n_resamples=10, call="models")
+    board = next(one for one in summarise(found, title=None, say=lambda what: None).sections if one.key == "board")
+    assert board.opening.startswith("All models, best first")
+    assert "model" in {head.name for part in board.parts if isinstance(part, Grid) for head in part.columns}
+
+
 def test_two_spellings_are_named_once_among_what_to_trust() -> None:
     games = [(("Ann", "ann ")[k % 2], ("bob", "cat")[k % 3 % 2], k % 5 < 3) for k in range(60)]
     rows = {"a": [x for x, _, _ in games], "b": [y for _, y, _ in games], "result": [int(won) for *_, won in games]}

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from nashboard import charts
+from nashboard._text import plural
 from nashboard.data.validation import TWO_SPELLINGS
 from nashboard.evaluation.audit.checks import NO_LOSS
 from nashboard.evaluation.board.warnings import UNBEATEN
@@ -74,13 +75,15 @@ def summarise_trust(found: Findings) -> Part:
 def show_board(found: Findings) -> Section:
     """Return the whole leaderboard."""
     evaluation = found.evaluation
+    table, one = evaluation.leaderboard("all"), plural(1, evaluation.board.call)
+    columns = tuple(replace(column, name=one) if column.name == "agent" else column for column in table.columns)
     charts_of_board = [draw("chart-board", charts.leaderboard, evaluation, top=TOP, narrow="first")]
     if len(evaluation.agents) > 1:
         charts_of_board.append(draw("chart-places", charts.rank_changes, evaluation, top=TOP))
     return Section(
         key="board",
         title="The board",
-        opening="All agents, best first, with the intervals of every number.",
+        opening=f"All {evaluation.board.call}, best first, with the intervals of every number.",
         how=(
             *describe_intervals(evaluation),
             "Weight is the mean share of an agent in the equilibrium. Agents with weight 0 are beaten by the mixture "
@@ -91,13 +94,13 @@ def show_board(found: Findings) -> Section:
         parts=(
             charts_of_board[0],
             make_grid(
-                evaluation.leaderboard("all"),
+                replace(table, columns=columns),
                 "agents",
                 caption=f"All {evaluation.board.call}, best first",
                 things=evaluation.board.call,
                 named=1,
                 saved=True,
-                telling=("rank", "agent", "P(top)", "gap", "gap low", "gap high"),
+                telling=("rank", one, "P(top)", "gap", "gap low", "gap high"),
             ),
             *charts_of_board[1:],
             *explain_gaps(evaluation),
