@@ -94,7 +94,7 @@ def test_what_is_no_table_of_rows_has_no_segments(tmp_path: Path) -> None:
     wide = pl.DataFrame({"agent": ["x", "y"], "go": [1.0, 2.0], "language": [1.0, 2.0]})
     with pytest.raises(nb.InputError, match="'segment' has no meaning for scores-wide"):
         nb.read_segments(wide, "language")
-    with pytest.raises(nb.InputError, match="'dataset:atari' is read as it is: it takes no options"):
+    with pytest.raises(nb.InputError, match="segments are the values of a column of a table: 'dataset:atari'"):
         nb.read_segments("dataset:atari", "language")
     (tmp_path / "games.pgn").write_text('[White "x"]\n[Black "y"]\n[Result "1-0"]\n\n1. e4 1-0\n')
     with pytest.raises(nb.InputError, match="'segment' has no meaning for pgn"):

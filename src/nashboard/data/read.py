@@ -265,6 +265,8 @@ def read_games(
     given = replace(check_options(options), rows=names, grouped=grouped)
     if given.min_games or given.components != "all":
         raise InputError("min_games= and components= are for counts of pairs: choose agents after reading games")
+    if isinstance(source, str) and source.startswith(DATASET):
+        raise InputError(f"{source!r} contains counts of pairs, not games one by one")
     data = read_source(source, given, format, wanted=Matches)
     if not isinstance(data, Games):
         raise InputError(f"{describe_source(source)!r} contains counts of pairs, not games one by one")
@@ -303,6 +305,8 @@ def read_segments(
     >>> segments.parts["en"]
     Matches(3 agents, 2 of 3 pairs met, 2 games)
     """
+    if isinstance(source, str) and source.startswith(DATASET):
+        raise InputError(f"segments are the values of a column of a table: {source!r} has no column {column!r}")
     data = read_source(source, replace(check_options(options), segment=column, most_segments=most), format, wanted=None)
     assert isinstance(data, Segments)
     return data
