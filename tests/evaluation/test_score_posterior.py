@@ -352,6 +352,17 @@ def test_missing_cells_are_filled_by_the_model() -> None:
     assert np.abs(expected - truth)[holes].max() < 0.5
 
 
+def test_percentages_of_whole_numbers_of_items_have_the_noise_of_shares() -> None:
+    p, n = np.array([[0.64, 0.5], [0.36, 0.255]]), np.array([[50.0, 200.0], [50.0, 200.0]])
+    shares = known_noise(nb.Scores.from_array(p, n=n))
+    np.testing.assert_allclose(known_noise(nb.Scores.from_array(100 * p, n=n)), 100 * shares)
+    other = known_noise(nb.Scores.from_array(np.array([[64.3, 50.0], [36.0, 25.5]]), n=n))
+    assert np.isnan(other[:, 0]).all()  # 64.3% of 50 items is no number of items: the scores are something else
+    np.testing.assert_allclose(other[:, 1], 100 * shares[:, 1])
+    many = nb.Scores.from_array(np.array([[31.4], [27.9]]), n=np.full((2, 1), 1000.0))
+    assert np.isnan(known_noise(many)).all()  # any score with one decimal is a whole number of 1,000 items
+
+
 def test_standard_errors_of_zero_are_unknown() -> None:
     scores = nb.Scores.from_array([[0.0, 0.5], [1.0, 0.6]], stderr=[[0.0, 0.1], [0.0, 0.1]])
     assert np.isnan(known_noise(scores)[:, 0]).all()

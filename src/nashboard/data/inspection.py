@@ -105,7 +105,7 @@ def facts_of_scores(scores: Scores) -> list[Fact]:
     (m, n), holes = scores.values.shape, scores.missing
     lower = [task for task, low in zip(scores.tasks, scores.lower_is_better, strict=True) if low]
     measured = int((~np.isnan(scores.stderr)).sum())
-    several = int((scores.runs > 1).sum())
+    several, counted = int((scores.runs > 1).sum()), int((scores.n > 0).sum())
     facts = [
         Fact("agents", f"{m:,}", names(scores.agents)),
         Fact("tasks", f"{n:,}", names(scores.tasks)),
@@ -124,7 +124,7 @@ def facts_of_scores(scores: Scores) -> list[Fact]:
         Fact(
             "standard errors",
             f"{measured:,} of {m * n:,}",
-            f"cells whose noise is known; {several:,} cells are means of several runs",
+            f"cells with a standard error; {counted:,} have a number of items, {several:,} are means of several runs",
         ),
         Fact(
             "constant tasks",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -250,3 +251,9 @@ def test_an_agent_may_be_called_zero(engine: str) -> None:
 def test_an_error_about_scores_names_the_file(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(nb.InputError, match=f"table.csv'[:,] {message}"):
         nb.read_scores(file_of(tmp_path, text))
+
+
+@pytest.mark.parametrize("error", ["acc_stderr", "stderr_acc", "acc_se"])
+def test_standard_errors_of_long_tables_are_named_after_their_score(error: str) -> None:
+    found = nb.read_scores({"model": ["a", "b"], "task": ["t", "t"], "acc": [0.5, 0.7], error: [0.05, 0.04]})
+    np.testing.assert_allclose(found.stderr.ravel(), [0.05, 0.04])

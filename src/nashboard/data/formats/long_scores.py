@@ -22,12 +22,16 @@ from nashboard.data.scores import Scores
 from nashboard.data.segments import Segments, read_each, split_by_value
 from nashboard.data.table.columns import (
     AGENT,
+    ERROR_BEFORE,
+    ERROR_OF,
     ITEMS,
     LOWER,
+    PERHAPS_ERROR_OF,
     RUNS,
     SCORE,
     STDERR,
     TASK,
+    find_by_ending,
     find_column,
     find_usual,
     fold,
@@ -151,6 +155,11 @@ def open_long(table: Table, options: Options, format: str, notes: tuple[str, ...
             continue  # what the user says about directions goes before what the file says
         if (found := find_column(role, usual, columns, name, None)) and found not in roles.values():
             roles[role] = found
+    ends = {
+        key: of for end in (ERROR_OF, ERROR_BEFORE, PERHAPS_ERROR_OF) for key, of in find_by_ending(end, rest).items()
+    }
+    if "stderr" not in roles and (errors := [key for key, of in ends.items() if of == score]):
+        roles["stderr"] = errors[0]  # such as acc_stderr beside acc
     metrics = [one for one in find_usual(METRIC, columns) if one not in roles.values()]
     refuse_nested(table, [*roles.values(), *metrics[:1]])
     if metrics and options.metric is not None:

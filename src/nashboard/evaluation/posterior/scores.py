@@ -153,16 +153,25 @@ def known_noise(scores: Scores) -> Floats:
     """Return standard errors: given, from runs, or of a share of ``n`` items; NaN if none of them is known.
 
     A standard error of exactly 0 is not a measurement of noise and counts as unknown. For a raw share of ``n`` items
-    it is ``sqrt(p (1 - p) / n)``, with ``p`` moved half an item towards the middle.
+    it is ``sqrt(p (1 - p) / n)``, with ``p`` moved half an item towards the middle. A share may be in per cent, if all
+    scores of the task are those of whole numbers of items.
     """
     S, E, n = scores.values, scores.stderr, scores.n
     noise = np.where(E > 0, E, np.nan)
-    if scores.scaling != "raw":
+    if scores.scaling != "raw" or not (n > 0).any():
         return noise
-    share = np.isnan(noise) & (n > 0) & (np.nanmin(S, axis=0) >= 0) & (np.nanmax(S, axis=0) <= 1)
+    highest = np.nanmax(S, axis=0)
+    unit = np.where((highest > 1) & (highest <= 100), 100.0, 1.0)
+    share = np.isnan(noise) & (n > 0) & (np.nanmin(S, axis=0) >= 0) & (highest <= unit)
     items = np.where(share, n, 1.0)
-    p = (np.where(share, S, 0.5) * items + 0.5) / (items + 1)
-    return np.where(share, np.sqrt(p * (1 - p) / items), noise)
+    solved = np.where(share, S / unit, 0.5) * items
+    digits = next(k for k in range(16) if k == 15 or np.array_equal(np.round(S, k), S, equal_nan=True))
+    rounding = 0.5 * 10.0**-digits / 100 * items + 1e-6
+    whole = (np.abs(solved - np.rint(solved)) <= rounding) & (rounding < 0.25)  # of more items any score looks whole
+    share &= (unit == 1) | (whole | ~share).all(axis=0)
+    items, solved = np.where(share, items, 1.0), np.where(share, solved, 0.5)
+    p = (solved + 0.5) / (items + 1)
+    return np.where(share, unit * np.sqrt(p * (1 - p) / items), noise)
 
 
 def find_shares(scores: Scores) -> Bools:
