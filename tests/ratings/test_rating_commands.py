@@ -41,6 +41,20 @@ def write_log(path: Path, games: int, *, seed: int = 0) -> pl.DataFrame:
     return log
 
 
+def test_elo_notes_an_advantage_of_the_first_side_that_it_leaves_in(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    home, away = rng.integers(0, 6, (2, 600))
+    home, away = home[home != away], away[home != away]
+    log = {"home": [f"team {k}" for k in home], "away": [f"team {k}" for k in away]}
+    for name, share in (("biased", 0.65), ("fair", 0.5)):
+        result = np.where(rng.random(home.size) < share, "1-0", "0-1")
+        pl.DataFrame({**log, "result": result}).write_csv(tmp_path / f"{name}.csv")
+    note = "--first-advantage takes that out"
+    assert note in run("elo", tmp_path / "biased.csv").stderr
+    assert note not in run("elo", tmp_path / "biased.csv", "--first-advantage").stderr
+    assert note not in run("elo", tmp_path / "fair.csv").stderr
+
+
 def test_elo_prints_the_leaderboard() -> None:
     rows = json.loads(run("elo", "dataset:alphago", "--format", "json").stdout)["rows"]
     assert rows[0]["agent"] == "alpha_rvp"

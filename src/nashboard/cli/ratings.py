@@ -61,6 +61,7 @@ def elo(
       nashboard elo log.csv -r a=player -r b=rival -r outcome=won
     """
     from nashboard.ratings.elo import elo as fit
+    from nashboard.ratings.sides import shows_advantage
 
     if errors is not options.ErrorMethod.bootstrap:
         options.refuse(("resamples", "seed", "workers"), "it is for --errors bootstrap")
@@ -90,6 +91,10 @@ def elo(
     if covariate and found.without_covariates is not None:
         moved = largest_move(found)
         print_note(f"covariates move {moved[0]!r} most: from {moved[1]:.0f} to {moved[2]:.0f} points")
+    if not first_advantage and not covariate and matches.sides is not None and shows_advantage(matches, matches.sides):
+        print_note(
+            "note: the first side wins more or less often than ratings explain; --first-advantage takes that out"
+        )
 
 
 def largest_move(found: "EloRatings") -> tuple[str, float, float]:
