@@ -122,3 +122,13 @@ def test_a_mixture_of_filters_is_as_good_as_the_best_of_them() -> None:
         alone.append(loss_of(one, log) * len(log))
     shares = 1e-5 * len(log) * 2  # what filters exchange
     assert loss_of(mixed, log) * len(log) < min(alone) + np.log(len(alone)) + shares
+
+
+@pytest.mark.parametrize("weight", [1.0, 100.0])
+def test_a_chain_of_newcomers_who_all_draw_keeps_ratings_finite(weight: float) -> None:
+    names = [f"agent {k}" for k in range(3000)]
+    games = {"model_a": names, "model_b": names[1:] + names[:1], "winner": "tie", "weight": weight}
+    model = nb.OnlineMelo(2, rng=0)
+    model.update_many(pl.DataFrame(games))
+    assert np.isfinite(model.ratings().ratings).all()
+    assert np.abs(model.ratings().ratings).max() < 400

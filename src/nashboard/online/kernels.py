@@ -19,6 +19,7 @@ CUBE, BLOCKS = types.Array(FLOAT, 3, "C"), types.Array(FLOAT, 4, "C")
 
 Codes = NDArray[np.uint32]
 SHARE = 1e-5  # of the weight that filters exchange after each game, so that one that was bad can become good
+LONGEST = 2.0  # logits, or their square roots, by which a game moves the planes of an agent at most
 LEAST_DISPERSION, PRIOR_GAMES = 0.02, 5.0  # the latter in games of variance 1, 20 between equals
 
 
@@ -142,6 +143,11 @@ def filtered(
             p = p if x >= 0 else 1 - p
             h = told * p * (1 - p)
             gain, shrink = told * (y - p) / (1 + h * spread), h / (1 + h * spread)
+            longest = 0.0
+            for s in range(size):
+                longest = max(longest, abs(gain * v_i[s]), abs(gain * v_j[s]))
+            if size > 1 and longest > LONGEST:  # a heavy game: far away its linear approximation is wrong
+                gain *= LONGEST / longest
             for s in range(size):
                 Z[i, m, s] += gain * v_i[s]
                 Z[j, m, s] += gain * v_j[s]
@@ -161,9 +167,9 @@ def filtered(
         sums[3] += w * p_mean * (1 - p_mean)
         played[i] += w
         played[j] += w
-        total = 0.0
+        total, likeliest = 0.0, chance.max()
         for m in range(filters):
-            weights[m] *= chance[m] if told == 1.0 else chance[m] ** told
+            weights[m] *= chance[m] if told == 1.0 else (chance[m] / likeliest) ** told
             total += weights[m]
         for m in range(filters):
             weights[m] = (1 - SHARE) * weights[m] / total + SHARE / filters
