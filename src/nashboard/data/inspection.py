@@ -124,7 +124,7 @@ def facts_of_scores(scores: Scores) -> list[Fact]:
         Fact(
             "standard errors",
             f"{measured:,} of {m * n:,}",
-            f"cells with a standard error; {counted:,} have a number of items, {several:,} are means of several runs",
+            f"cells that have one; {counted:,} have a number of items, {several:,} are means of runs",
         ),
         Fact(
             "constant tasks",
